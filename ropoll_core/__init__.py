@@ -1,0 +1,48 @@
+"""Numerical core for panels of judges.
+
+Three jobs, one package: ``scores`` aggregates a panel's score vectors robustly, ``votes``
+analyses its ballots, ``jury`` uses its agreement as a verifier; ``resampling`` gives the
+intervals under all three. Submodules and names load on first use, so ``import ropoll_core``
+costs little more than ``import numpy``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ropoll_core._version import __version__
+
+# Public module -> the names re-exported from it. The one list behind attribute access,
+# dir() and `from ropoll_core import *`.
+_EXPORTS: dict[str, tuple[str, ...]] = {
+    "scores": (),
+    "votes": (),
+    "jury": (),
+    "resampling": (),
+    "contamination": (),
+    "theory": (),
+    "tables": (),
+    "engines": (),
+    "_build_info": ("build_info",),
+    "_parallel": ("default_workers",),
+}
+_HOME = {name: module for module, names in _EXPORTS.items() for name in names}
+_MODULES = tuple(module for module in _EXPORTS if not module.startswith("_"))
+
+__all__ = ["__version__", *_MODULES, *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,134 @@
+"""Score arrays (..., n_judges, n_attributes) and the weights that go with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NAN_POLICIES", "as_scores", "as_weights", "raise_infinite", "raise_missing"]
+
+NAN_POLICIES = ("omit", "propagate", "raise")
+
+
+def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tuple[int, ...]]:
+    """Coerce to native float32 or float64 of shape (n_queries, n_judges, n_attributes).
+
+    Native floats are viewed, never copied, whatever their strides allow; the second value is
+    the leading shape, to give the result back its own. Infinities are left to the kernels,
+    which see every value anyway: see :func:`raise_infinite`.
+    """
+    if isinstance(scores, np.ma.MaskedArray):
+        raise TypeError(
+            f"{argument} must be a plain array: a masked array would lose its mask; "
+            "use .filled(numpy.nan)"
+        )
+    try:
+        array = np.asarray(scores)
+    except ValueError as error:  # ragged nested lists
+        raise ValueError(f"{argument} must be a rectangular array of numbers: {error}") from None
+    kind = array.dtype.kind
+    if kind == "O":
+        array = _from_objects(array, argument)
+    elif kind in "iub":
+        array = array.astype(np.float64)
+    elif kind != "f":
+        raise TypeError(f"{argument} must hold real numbers, got dtype {array.dtype}")
+    elif array.dtype.itemsize not in (4, 8):
+        array = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    elif not array.dtype.isnative or not array.flags.aligned:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.ndim < 2:
+        raise ValueError(
+            f"{argument} must have at least 2 axes (..., n_judges, n_attributes), "
+            f"got shape {array.shape}"
+        )
+    n_judges, n_attributes = array.shape[-2:]
+    if n_judges == 0 or n_attributes == 0:
+        raise ValueError(
+            f"{argument} must have at least one judge and one attribute, got shape {array.shape}"
+        )
+    lead = array.shape[:-2]
+    if array.ndim != 3:
+        array = array.reshape(int(np.prod(lead, dtype=np.intp)), n_judges, n_attributes)
+    return array, lead
+
+
+def _from_objects(array: NDArray[Any], argument: str) -> NDArray[np.float64]:
+    """Objects to float64: numbers as they are, None and NA as NaN, anything else refused."""
+    result = np.empty(array.shape, dtype=np.float64)
+    flat = result.reshape(-1)
+    for position, item in enumerate(array.reshape(-1).tolist()):
+        if item is None or type(item).__name__ in {"NAType", "NaTType"}:
+            flat[position] = np.nan
+        elif isinstance(item, (int, float, np.integer, np.floating)):
+            flat[position] = item
+        else:
+            index = tuple(int(i) for i in np.unravel_index(position, array.shape))
+            raise TypeError(
+                f"{argument} must hold real numbers or None, "
+                f"got {item!r} ({type(item).__name__}) at index {index}"
+            )
+    return result
+
+
+def as_weights(weights: Any, scores: NDArray[Any], lead: tuple[int, ...]) -> NDArray[Any] | None:
+    """Weights as (1 or n_queries, n_judges) in the dtype of `scores`; None stays None.
+
+    Checks what does not depend on which judges are valid: shape, type, sign, finiteness and a
+    positive sum. NaN is refused.
+    """
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.dtype.kind not in "iubf":
+        raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
+    n_judges = scores.shape[1]
+    if array.shape not in {(n_judges,), (*lead, n_judges)}:
+        raise ValueError(
+            f"weights must have shape ({n_judges},) or {(*lead, n_judges)}, got {array.shape}"
+        )
+    rows = array.reshape(-1, n_judges) if array.size else array.reshape(0, n_judges)
+    rows = np.ascontiguousarray(rows, dtype=scores.dtype)
+    bad = ~(np.isfinite(rows) & (rows >= 0))
+    if bad.any():
+        place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), array.shape))
+        raise ValueError(
+            f"weights must be finite and not negative, got {array[place]!r} at index {place}"
+        )
+    empty = ~(rows > 0).any(axis=1)
+    if empty.any():
+        where = "" if array.ndim == 1 else f" of query {_query(int(empty.argmax()), lead)}"
+        raise ValueError(f"weights{where} must not all be zero")
+    return rows
+
+
+def _query(position: int, lead: tuple[int, ...]) -> int | tuple[int, ...]:
+    if len(lead) <= 1:
+        return position
+    return tuple(int(i) for i in np.unravel_index(position, lead))
+
+
+def raise_infinite(scores: NDArray[Any], lead: tuple[int, ...]) -> None:
+    """Raise for the first +-inf; called once a kernel has reported that there is one."""
+    _raise_first(np.isinf, scores, lead, "scores must be finite or NaN (missing)")
+
+
+def raise_missing(scores: NDArray[Any], lead: tuple[int, ...]) -> None:
+    """Raise for the first NaN, under nan_policy='raise'."""
+    _raise_first(np.isnan, scores, lead, "scores must not be missing under nan_policy='raise'")
+
+
+def _raise_first(
+    test: Any, scores: NDArray[Any], lead: tuple[int, ...], rule: str, rows: int = 4096
+) -> None:
+    for start in range(0, scores.shape[0], rows):
+        found = test(scores[start : start + rows])
+        if found.any():
+            query, judge, attribute = np.unravel_index(int(found.argmax()), found.shape)
+            value = scores[start + query, judge, attribute]
+            raise ValueError(
+                f"{rule}, got {value} at query {_query(int(start + query), lead)}, "
+                f"judge {int(judge)}, attribute {int(attribute)}"
+            )

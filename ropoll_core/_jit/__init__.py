@@ -1,0 +1,1 @@
+"""Numba: what only a JIT can do, inline the user's own function. Imported lazily."""

@@ -1,0 +1,1 @@
+"""Frozen result dataclasses, one module an area. ``repr`` is one readable screen."""

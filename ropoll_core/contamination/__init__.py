@@ -1,0 +1,1 @@
+"""Huber contamination: corruption types, protocols and sweeps."""

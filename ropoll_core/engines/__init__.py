@@ -1,0 +1,1 @@
+"""Thin adapters to engines that outgrow one machine; each imports its engine lazily."""

@@ -1,0 +1,1 @@
+"""Agreement as a verifier: consensus, the closed-form law and its floor."""

@@ -1,0 +1,1 @@
+"""Task-level resampling: bootstrap, permutation, mergeable states."""

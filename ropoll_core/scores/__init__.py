@@ -1,0 +1,1 @@
+"""Robust aggregation of score vectors: the geometric median and its comparators."""

@@ -1,0 +1,1 @@
+"""Ballots: margins, pivotal queries, exact substitution, effective votes."""
