@@ -19,9 +19,7 @@ KERNELS = Path("ropoll_core/_kernels")
 FUSED = {"geometric_median"} if platform.machine() in {"x86_64", "AMD64"} else set()
 
 COMMON = ["-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden", "-g0"]
-SPEED = (
-    ["-O1", "-UNDEBUG", "-DROPOLL_DEBUG", "-D_GLIBCXX_ASSERTIONS"] if DEBUG else ["-O3"]
-)
+SPEED = ["-O1", "-UNDEBUG", "-DROPOLL_DEBUG", "-D_GLIBCXX_ASSERTIONS"] if DEBUG else ["-O3"]
 
 DIRECTIVES = {
     "language_level": 3,
