@@ -9,13 +9,11 @@ of the range in order within each.
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
+from ropoll_core._kernels.counter_rng cimport (
+    counter_block, counter_key, normal_from_bits, open_uniform_from_bits, uniform_from_bits
+)
+
 cdef extern from "contamination.h" nogil:
-    ctypedef struct counter_key:
-        uint64_t high
-        uint64_t low
-    ctypedef struct counter_block:
-        uint64_t first
-        uint64_t second
     enum:
         CELL_ATTRIBUTE_BITS
         CELL_JUDGE_BITS
@@ -40,9 +38,6 @@ cdef extern from "contamination.h" nogil:
     double corrupted_score(
         int, double, double, double, counter_key, uint64_t, uint64_t, uint64_t, uint64_t
     ) noexcept
-    double uniform_from_bits(uint64_t) noexcept
-    double open_uniform_from_bits(uint64_t) noexcept
-    double normal_from_bits(uint64_t) noexcept
 
 KINDS = {
     "zeros": CORRUPT_ZEROS,

@@ -11,8 +11,7 @@ from ropoll_core._checks.study import as_rates, as_reals, as_scale, as_truth
 from ropoll_core._kernels import contamination as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.study import SimulatedJury
-from ropoll_core._rng import as_key
-from ropoll_core.contamination.panels import check_limits
+from ropoll_core.contamination.panels import check_limits, stream_key
 
 __all__ = ["simulate_jury"]
 
@@ -93,7 +92,7 @@ def simulate_jury(
     spread = np.ascontiguousarray(np.broadcast_to(spread, n_judges))
     gamma = as_real(correlation, "correlation", low=0, high=1)
     failures = as_rates(failure_rate, "failure_rate", n_judges)
-    key = as_key(rng)
+    key = stream_key(rng)
 
     # Compute
     cost_ns = 20.0 * (n_judges + 1) * n_attributes

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ropoll_core._checks.options import as_count, as_flag
 from ropoll_core._checks.study import as_rates, as_reals, as_scale, as_truth, as_valid_scores
 from ropoll_core._kernels import contamination as kernels
+from ropoll_core._kernels.counter_rng import subkey
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.study import CorruptedScores, plain
 from ropoll_core._rng import as_key
@@ -99,7 +100,7 @@ def corrupt(
     colluding = as_flag(colluding, "colluding")
 
     # Compute
-    source = kernels.Source(known, clean, rates, as_key(rng), ends, colluding)
+    source = kernels.Source(known, clean, rates, stream_key(rng), ends, colluding)
     everyone = np.arange(n_judges)
     out = np.empty_like(clean)
     hit = np.empty((n_items, n_judges), dtype=np.uint8)
@@ -186,6 +187,11 @@ def as_corruption(corruption: Any) -> Corruption:
     return function
 
 
+def stream_key(rng: Any) -> tuple[int, int]:
+    """Key of the draws of this package, apart from other uses of the same `rng`."""
+    return subkey(*as_key(rng), int.from_bytes(b"contamin"))
+
+
 def check_limits(n_judges: int, n_attributes: int) -> None:
     """Raise for more judges or attributes than the counters of the draws can tell apart."""
     if n_judges > kernels.MOST_JUDGES or n_attributes > kernels.MOST_ATTRIBUTES:
@@ -221,9 +227,7 @@ def natural_failure_rate(scores: Any) -> NDArray[np.float64]:
     return _failure_rate(*as_valid_scores(scores))
 
 
-def _failure_rate(
-    clean: NDArray[np.float64], valid: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _failure_rate(clean: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.float64]:
     failed = ~valid | (clean == 0).all(axis=2)
     if not len(failed):
         return np.full(failed.shape[1], np.nan)
