@@ -18,7 +18,7 @@ from ropoll_core._version import __version__
 _EXPORTS: dict[str, tuple[str, ...]] = {
     "scores": (),
     "votes": (),
-    "jury": (),
+    "jury": ("ConsensusLaw", "consensus"),
     "resampling": (),
     "contamination": (),
     "theory": (),
