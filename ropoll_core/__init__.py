@@ -19,7 +19,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "scores": (),
     "votes": (),
     "jury": ("ConsensusLaw", "consensus"),
-    "resampling": (),
+    "resampling": ("bootstrap",),
     "contamination": (),
     "theory": (),
     "tables": (),

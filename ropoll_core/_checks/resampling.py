@@ -1,0 +1,167 @@
+"""Task keys and per-row moments."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["as_columns", "as_moments", "as_tasks"]
+
+_MISSING_TYPES = {"NAType", "NaTType"}
+_LISTED = 5
+
+
+def as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
+    """Names and columns of a table: an array (names 0, 1, ...) or a mapping to 1-D arrays."""
+    if hasattr(data, "keys"):
+        names = list(data.keys())
+        columns = [np.asarray(data[name]) for name in names]
+        if not names:
+            raise ValueError("data must have at least one column")
+    else:
+        array = np.asarray(data)
+        if array.ndim not in (1, 2):
+            raise ValueError(
+                "data must have shape (n_rows,) or (n_rows, n_moments), or map names to columns; "
+                f"got shape {array.shape}"
+            )
+        array = array[:, None] if array.ndim == 1 else array
+        names = list(range(array.shape[1]))
+        columns = [array[:, i] for i in names]
+    for name, column in zip(names, columns, strict=True):
+        if column.ndim != 1:
+            raise ValueError(f"column {name!r} of data must have one axis, got {column.shape}")
+        if column.shape != columns[0].shape:
+            raise ValueError(
+                f"columns of data must have one length: column {names[0]!r} has "
+                f"{columns[0].size} rows, column {name!r} has {column.size}"
+            )
+    if not columns or columns[0].size == 0:
+        raise ValueError("data must have at least one row and one column")
+    return names, columns
+
+
+def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
+    """Names and moments (n_rows, n_moments): int64 where every column is whole, else float64."""
+    names, columns = as_columns(data)
+    whole = True
+    for name, column in zip(names, columns, strict=True):
+        if column.dtype.kind not in "iubf":
+            raise TypeError(f"column {name!r} of data must hold numbers, got dtype {column.dtype}")
+        if column.dtype.kind == "f":
+            bad = ~np.isfinite(column)
+            if bad.any():
+                row = int(bad.argmax())
+                raise ValueError(
+                    f"data must be finite, got {column[row]} at row {row}, column {name!r}"
+                )
+            whole = whole and bool(np.all(column == np.rint(column)))
+            whole = whole and bool(np.all(np.abs(column) < 2.0**53))
+        elif column.dtype == np.uint64 and column.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"column {name!r} of data must be below 2^63, got {column.max()}")
+    if not hasattr(data, "keys"):
+        moments = np.asarray(data).reshape(columns[0].size, len(names))
+    else:
+        moments = np.stack(columns, axis=1)
+    return names, moments.astype(np.int64 if whole else np.float64, copy=False)
+
+
+def as_tasks(tasks: Any, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+    """Task number of each row, and how many tasks; None where every row is its own task.
+
+    Tasks are numbered in the sorted order of their keys (numbers by value, strings by code
+    point); keys that cannot be sorted, in the order of their first row.
+    """
+    if tasks is None:
+        return None, n_rows
+    keys = _as_keys(tasks)
+    if keys.shape[0] != n_rows:
+        raise ValueError(f"tasks must have one key a row: {n_rows} rows, {keys.shape[0]} keys")
+    _check_missing(keys)
+    if keys.dtype.kind == "O":
+        codes, n_tasks = _number_objects(keys)
+    else:
+        _, inverse = np.unique(keys, return_inverse=True)
+        codes, n_tasks = inverse.reshape(-1), int(inverse.max(initial=-1)) + 1
+    return codes.astype(np.int64, copy=False), n_tasks
+
+
+def _as_keys(tasks: Any) -> NDArray[Any]:
+    """One-dimensional array of keys; tuples and mixed types stay objects."""
+    if isinstance(tasks, (list, tuple)):
+        if all(isinstance(key, str) for key in tasks):
+            return np.asarray(tasks)
+        keys = np.empty(len(tasks), dtype=object)
+        keys[:] = [key.item() if isinstance(key, np.generic) else key for key in tasks]
+        return keys
+    keys = np.asarray(tasks)
+    if keys.ndim != 1:
+        raise ValueError(f"tasks must have shape (n_rows,), got {keys.shape}")
+    return keys
+
+
+def _is_missing(key: Any) -> bool:
+    if key is None or type(key).__name__ in _MISSING_TYPES:
+        return True
+    if isinstance(key, (float, np.floating)):
+        return bool(key != key)
+    return isinstance(key, (str, bytes)) and len(key) == 0
+
+
+def _check_missing(keys: NDArray[Any]) -> None:
+    kind = keys.dtype.kind
+    if kind == "f":
+        missing = np.isnan(keys)
+    elif kind in "mM":
+        missing = np.isnat(keys)
+    elif kind in "US":
+        missing = keys == keys.dtype.type("")
+    elif kind == "O":
+        missing = np.fromiter((_is_missing(k) for k in keys.tolist()), dtype=bool, count=keys.size)
+    else:
+        return
+    if missing.any():
+        rows = np.flatnonzero(missing)
+        listed = ", ".join(str(int(row)) for row in rows[:_LISTED])
+        more = f" and {rows.size - _LISTED} more" if rows.size > _LISTED else ""
+        raise ValueError(
+            f"tasks must name the task of every row; missing or empty at row {listed}{more}"
+        )
+
+
+def _number_objects(keys: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    numbers: dict[Hashable, int] = {}
+    listed = keys.tolist()
+    try:
+        codes = np.array([numbers.setdefault(key, len(numbers)) for key in listed], dtype=np.int64)
+    except TypeError as error:
+        raise TypeError(f"tasks must be hashable: {error}") from None
+    try:
+        ordered = sorted(numbers)  # type: ignore[type-var]
+    except TypeError:
+        return codes, len(numbers)
+    rank = np.empty(len(numbers), dtype=np.int64)
+    rank[[numbers[key] for key in ordered]] = np.arange(len(numbers))
+    return rank[codes], len(numbers)
+
+
+def as_statistics(statistic: Any, single: Any) -> tuple[list[Any], Any]:
+    """Statistics in a list, and a function that gives results the form of the argument.
+
+    `single` coerces one statistic and raises for what is none.
+    """
+    if isinstance(statistic, Mapping):
+        names = list(statistic)
+        if not names:
+            raise ValueError("statistic must not be an empty mapping")
+        return [single(statistic[name]) for name in names], lambda results: dict(
+            zip(names, results, strict=True)
+        )
+    if isinstance(statistic, (list, tuple)):
+        if not statistic:
+            raise ValueError("statistic must not be an empty sequence")
+        return [single(item) for item in statistic], list
+    return [single(statistic)], lambda results: results[0]

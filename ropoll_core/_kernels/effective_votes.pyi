@@ -1,0 +1,12 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def phi_rows(
+    totals: NDArray[np.float64], columns: NDArray[np.int64], out: NDArray[np.float64]
+) -> None: ...
+def panel_rows(
+    phi: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    judges: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...

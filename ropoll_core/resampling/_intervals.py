@@ -1,0 +1,91 @@
+"""From an estimate, its replicates and its jackknife values to an interval."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core._results.resampling import BootstrapStatus
+
+__all__ = ["acceleration", "bca_levels", "interval", "sorted_quantile"]
+
+
+def sorted_quantile(values: NDArray[np.float64], level: float) -> float:
+    """Quantile of sorted values with linear interpolation, as numpy.quantile has it."""
+    position = level * (values.size - 1)
+    below = min(max(math.floor(position), 0), values.size - 1)
+    above = min(below + 1, values.size - 1)
+    low, high, t = float(values[below]), float(values[above]), position - below
+    if low == high or t == 0.0:
+        return low
+    return low + (high - low) * t if t < 0.5 else high - (high - low) * (1.0 - t)
+
+
+def acceleration(jackknife: NDArray[np.float64]) -> float:
+    """BCa's a = sum U^3 / (6 (sum U^2)^1.5), U = mean - value; 0 where the values do not vary.
+
+    Tasks without which the statistic is undefined (NaN) are left out.
+    """
+    values = jackknife[np.isfinite(jackknife)]
+    if values.size == 0 or values.min() == values.max():
+        return 0.0
+    influence = values.mean() - values
+    # Scaled first: squares of very small or large values leave the range of doubles.
+    influence /= np.abs(influence).max()
+    return float((influence**3).sum() / (6.0 * (influence**2).sum() ** 1.5))
+
+
+def bca_levels(
+    n_below: int, n_equal: int, n: int, a: float, level: float
+) -> tuple[float, float] | None:
+    """Quantile levels of the BCa interval; None where the bias correction is infinite."""
+    from scipy.special import ndtr, ndtri
+
+    share = (n_below + 0.5 * n_equal) / n
+    if not 0.0 < share < 1.0:
+        return None
+    z0 = float(ndtri(share))
+    levels = []
+    for tail in (0.5 * (1.0 - level), 0.5 * (1.0 + level)):
+        shifted = z0 + float(ndtri(tail))
+        levels.append(float(ndtr(z0 + shifted / (1.0 - a * shifted))))
+    return levels[0], levels[1]
+
+
+def interval(
+    estimate: float,
+    replicates: NDArray[np.float64],
+    *,
+    method: str,
+    level: float,
+    n_tasks: int,
+    jackknife: NDArray[np.float64] | None = None,
+) -> tuple[float, float, BootstrapStatus]:
+    """Interval from sorted, defined replicates; NaN ends where there is none."""
+    if math.isnan(estimate) or replicates.size == 0:
+        return math.nan, math.nan, BootstrapStatus.UNDEFINED
+    if n_tasks == 1:
+        return math.nan, math.nan, BootstrapStatus.ONE_TASK
+    if replicates[0] == replicates[-1] == estimate:
+        return estimate, estimate, BootstrapStatus.DEGENERATE
+    status = BootstrapStatus.TWO_TASKS if n_tasks == 2 else BootstrapStatus.OK
+    levels = (0.5 * (1.0 - level), 0.5 * (1.0 + level))
+    if method == "bca":
+        assert jackknife is not None
+        first, last = (
+            np.searchsorted(replicates, estimate, side="left"),
+            np.searchsorted(replicates, estimate, side="right"),
+        )
+        corrected = bca_levels(
+            int(first), int(last - first), replicates.size, acceleration(jackknife), level
+        )
+        if corrected is None:
+            status = BootstrapStatus.PERCENTILE
+        else:
+            levels = corrected
+    low, high = (sorted_quantile(replicates, quantile) for quantile in levels)
+    if method == "basic":
+        low, high = 2.0 * estimate - high, 2.0 * estimate - low
+    return low, high, status

@@ -1,0 +1,382 @@
+"""Statistics that are functions of additive moments.
+
+A statistic of this kind needs only the totals of each column over a resample, so the data are
+summed once, by task, and a resample costs a sum of n_tasks short rows. Statistics combine with
+``+ - * /`` and numbers; a difference of two is paired, since all statistics of one call see the
+same draws. A statistic with several outputs has a leading axis of that size.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core._kernels import effective_votes
+
+__all__ = ["EffectiveVotes", "Mean", "OfTotals", "Ratio", "Statistic", "Totals"]
+
+Column = Hashable
+
+
+class Totals:
+    """Moment totals of a block of resamples, by column name.
+
+    Holds what statistics computed from it already, so that a statistic used twice, as in
+    ``a - b`` and ``b``, is computed once.
+    """
+
+    def __init__(self, columns: dict[Column, int], totals: NDArray[np.float64], n_rows: Any):
+        self.columns, self.totals, self.n_rows = columns, totals, n_rows
+        self._values: dict[int, NDArray[np.float64]] = {}
+
+    def rows(self, columns: Sequence[Column]) -> NDArray[np.float64]:
+        """Totals of some columns, shape (len(columns), n_resamples)."""
+        rows: NDArray[np.float64] = self.totals[[self.columns[column] for column in columns]]
+        return rows
+
+    def value(self, statistic: Statistic) -> NDArray[np.float64]:
+        """The statistic, shape (n_resamples,) or (size, n_resamples)."""
+        found = self._values.get(id(statistic))
+        if found is None:
+            found = self._values[id(statistic)] = statistic._compute(self)
+        return found
+
+
+class Statistic:
+    """A function of moment totals: see :class:`Ratio`, :class:`EffectiveVotes`."""
+
+    # Above NumPy's own, so that ``2.0 * statistic`` comes here from a NumPy scalar too.
+    __array_ufunc__: ClassVar[None] = None
+
+    def _columns(self) -> set[Column] | None:
+        """Columns it reads; None for all."""
+        raise NotImplementedError
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Statistic:
+        return _Combined(operator.add, self, other)
+
+    def __radd__(self, other: Any) -> Statistic:
+        return _Combined(operator.add, other, self)
+
+    def __sub__(self, other: Any) -> Statistic:
+        return _Combined(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Statistic:
+        return _Combined(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Statistic:
+        return _Combined(operator.mul, self, other)
+
+    def __rmul__(self, other: Any) -> Statistic:
+        return _Combined(operator.mul, other, self)
+
+    def __truediv__(self, other: Any) -> Statistic:
+        return _Combined(divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Statistic:
+        return _Combined(divide, other, self)
+
+    def __neg__(self) -> Statistic:
+        return _Combined(operator.mul, -1.0, self)
+
+    def __getitem__(self, index: int | slice) -> Statistic:
+        return _Mapped(operator.itemgetter(index), self)
+
+    def __iter__(self) -> Any:
+        raise TypeError("a statistic has no length before it meets data; take s[0], s[1:], ...")
+
+    def sqrt(self) -> Statistic:
+        """Its square root; undefined where it is negative."""
+        return _Mapped(_sqrt, self)
+
+    def mean(self) -> Statistic:
+        """The mean of its outputs; undefined where one is."""
+        return _Mapped(_mean, self)
+
+
+def divide(numerator: Any, denominator: Any) -> NDArray[np.float64]:
+    """The quotient, NaN where the denominator is zero."""
+    numerator, denominator = np.broadcast_arrays(numerator, denominator)
+    out = np.full(numerator.shape, np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    return out
+
+
+def _sqrt(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    out = np.full(values.shape, np.nan)
+    np.sqrt(values, out=out, where=values >= 0)
+    return out
+
+
+def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Term by term: the order of the sum must not depend on how many resamples a block holds.
+    if values.ndim == 1:
+        return values
+    total: NDArray[np.float64] = values[0].copy()
+    for row in values[1:]:
+        total += row
+    total /= values.shape[0]
+    return total
+
+
+class _Combined(Statistic):
+    """Two statistics, or one and a number, under an arithmetic operation."""
+
+    def __init__(self, operation: Callable[[Any, Any], Any], left: Any, right: Any):
+        self._operation = operation
+        self._left, self._right = _operand(left), _operand(right)
+
+    def _columns(self) -> set[Column] | None:
+        return _union([s for s in (self._left, self._right) if isinstance(s, Statistic)])
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        sides = [
+            totals.value(side) if isinstance(side, Statistic) else side
+            for side in (self._left, self._right)
+        ]
+        with np.errstate(invalid="ignore"):  # inf - inf: NaN, counted as undefined
+            value: NDArray[np.float64] = self._operation(*sides)
+        return value
+
+
+class _Mapped(Statistic):
+    """A function of one statistic."""
+
+    def __init__(self, function: Callable[[Any], Any], of: Statistic):
+        self._function, self._of = function, of
+
+    def _columns(self) -> set[Column] | None:
+        return self._of._columns()
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        value: NDArray[np.float64] = self._function(totals.value(self._of))
+        return value
+
+
+def _operand(value: Any) -> Statistic | float:
+    if isinstance(value, Statistic):
+        return value
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return float(value)
+    raise TypeError(
+        f"a statistic combines with a statistic or a number, got {type(value).__name__}"
+    )
+
+
+def _union(statistics: Sequence[Statistic]) -> set[Column] | None:
+    wanted: set[Column] = set()
+    for statistic in statistics:
+        columns = statistic._columns()
+        if columns is None:
+            return None
+        wanted |= columns
+    return wanted
+
+
+def _is_several(columns: Any) -> bool:
+    return isinstance(columns, (list, range, np.ndarray))
+
+
+def _as_list(columns: Any) -> list[Column]:
+    return [c.item() if isinstance(c, np.generic) else c for c in columns]
+
+
+class Ratio(Statistic):
+    """Ratio of two column totals: a ratio of sums over the drawn tasks.
+
+    Not the mean of the tasks' own ratios, which is another estimand: for that, give each task
+    one row that holds its ratio, and take the :class:`Mean`.
+
+    Parameters
+    ----------
+    numerator, denominator : column, or list of columns
+        A column is a name of `data`, or a number for an array. Lists give one output an entry;
+        a single column goes with every entry of a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ropoll_core import resampling
+    >>> hits, calls = np.array([3, 1, 2, 4]), np.array([5, 5, 4, 5])
+    >>> data = {"hits": hits, "calls": calls}
+    >>> result = resampling.bootstrap(resampling.Ratio("hits", "calls"), data, rng=1)
+    >>> round(float(result.estimate), 4)
+    0.5263
+    """
+
+    def __init__(self, numerator: Any, denominator: Any):
+        self._several = _is_several(numerator) or _is_several(denominator)
+        self._numerator = _as_list(numerator) if _is_several(numerator) else [numerator]
+        self._denominator = _as_list(denominator) if _is_several(denominator) else [denominator]
+        sizes = {len(self._numerator), len(self._denominator)} - {1}
+        if len(sizes) > 1 or 0 in sizes:
+            raise ValueError(
+                "numerator and denominator must be single columns or lists of one length, "
+                f"got {len(self._numerator)} and {len(self._denominator)} columns"
+            )
+
+    def _columns(self) -> set[Column] | None:
+        return {*self._numerator, *self._denominator}
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        value = divide(totals.rows(self._numerator), totals.rows(self._denominator))
+        return value if self._several else value[0]
+
+
+class Mean(Statistic):
+    """Mean of a column over the rows of a resample (tasks weigh by their rows).
+
+    Parameters
+    ----------
+    column : column, or list of columns
+        A list gives one output an entry.
+    """
+
+    def __init__(self, column: Any):
+        self._several = _is_several(column)
+        self._of = _as_list(column) if self._several else [column]
+
+    def _columns(self) -> set[Column] | None:
+        return set(self._of)
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        value = divide(totals.rows(self._of), totals.n_rows)
+        return value if self._several else value[0]
+
+
+class OfTotals(Statistic):
+    """A user's own function of the moment totals.
+
+    Parameters
+    ----------
+    function : callable
+        Takes an array (n_moments, n) whose columns are the totals of n resamples, in the order
+        of the columns of `data`, and returns (n,), or (size, n) for several outputs. It is
+        called on blocks, and must treat every column alike. NaN means undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ropoll_core import resampling
+    >>> data = np.array([[3, 5], [1, 5], [2, 4], [4, 5]])
+    >>> log_odds = resampling.OfTotals(lambda t: np.log(t[0] / (t[1] - t[0])))
+    >>> round(float(resampling.bootstrap(log_odds, data, rng=1).estimate), 4)
+    0.1054
+    """
+
+    def __init__(self, function: Callable[[NDArray[np.float64]], Any]):
+        if not callable(function):
+            raise TypeError(f"OfTotals takes a function, got {type(function).__name__}")
+        self._function = function
+
+    def _columns(self) -> set[Column] | None:
+        return None
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        n = totals.totals.shape[1]
+        value = np.asarray(self._function(totals.totals), dtype=np.float64)
+        if value.ndim not in (1, 2) or value.shape[-1] != n:
+            raise ValueError(
+                f"a statistic of totals of shape {totals.totals.shape} must return shape ({n},) "
+                f"or (size, {n}), got {value.shape}"
+            )
+        return value
+
+
+class EffectiveVotes(Statistic):
+    """Effective number of independent votes, n_eff = k / (1 + (k - 1) mean phi).
+
+    phi is the Pearson correlation of the errors of two judges (arXiv 2605.29800). A judge whose
+    errors do not vary in a resample has no phi: it is left out of the mean and of k there.
+    Undefined with fewer than two judges left; infinite where the mean phi is -1/(k - 1).
+
+    Parameters
+    ----------
+    n : column, or list of columns
+        Number of ballots that all judges cast; with missing ballots a list of one column a pair.
+    errors : list of columns, or of pairs of columns
+        Errors of each judge, E_j; with missing ballots for each pair the errors of its two
+        judges where both voted.
+    pairs : list of columns
+        Shared errors E_ij, in the order of ``itertools.combinations(range(n_judges), 2)``.
+    panels : list of lists of judge numbers, optional
+        Panels to judge, one output each. Default: the panel of all judges, a scalar.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of columns do not fit together, or a panel is not made of at least two
+        distinct judges.
+    """
+
+    def __init__(self, n: Any, errors: Any, pairs: Any, panels: Any = None):
+        shared = _as_list(pairs)
+        k = round(0.5 + (0.25 + 2 * len(shared)) ** 0.5)
+        if k < 2 or k * (k - 1) // 2 != len(shared) or k > 64:
+            raise ValueError(
+                "pairs must have k (k - 1) / 2 columns for k judges, 2 <= k <= 64; "
+                f"got {len(shared)}"
+            )
+        order = list(itertools.combinations(range(k), 2))
+        by_pair = _is_several(n)
+        counts = _as_list(n) if by_pair else [n] * len(order)
+        if by_pair:
+            sides = [tuple(_as_list(pair)) for pair in errors]
+        else:
+            each = _as_list(errors)
+            if len(each) != k:
+                raise ValueError(
+                    f"errors must have {k} columns for {len(shared)} pairs, got {len(each)}"
+                )
+            sides = [(each[i], each[j]) for i, j in order]
+        if len(counts) != len(order) or len(sides) != len(order):
+            raise ValueError(
+                f"n and errors must have one entry a pair ({len(order)}), "
+                f"got {len(counts)} and {len(sides)}"
+            )
+        self._table = [
+            (count, i, j, both) for count, (i, j), both in zip(counts, sides, shared, strict=True)
+        ]
+        self._several = panels is not None
+        place = {pair: number for number, pair in enumerate(order)}
+        self._panels = [
+            _panel(panel, k, place) for panel in (panels if panels is not None else [range(k)])
+        ]
+
+    def _columns(self) -> set[Column] | None:
+        return {column for row in self._table for column in row}
+
+    def _compute(self, totals: Totals) -> NDArray[np.float64]:
+        index = np.array(
+            [[totals.columns[column] for column in row] for row in self._table], dtype=np.int64
+        )
+        n = totals.totals.shape[1]
+        phi = np.empty((len(self._table), n))
+        effective_votes.phi_rows(totals.totals, index, phi)
+        out = np.empty((len(self._panels), n))
+        for row, (pairs, judges) in zip(out, self._panels, strict=True):
+            effective_votes.panel_rows(phi, pairs, judges, row)
+        return out if self._several else out[0]
+
+
+def _panel(
+    panel: Any, k: int, place: dict[tuple[int, int], int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    members = sorted({operator.index(judge) for judge in panel})
+    if len(members) != len(list(panel)) or len(members) < 2 or members[0] < 0 or members[-1] >= k:
+        raise ValueError(
+            f"a panel must be at least two distinct judges from 0 to {k - 1}, got {list(panel)}"
+        )
+    judges = list(itertools.combinations(members, 2))
+    return (
+        np.array([place[pair] for pair in judges], dtype=np.int64),
+        np.array(judges, dtype=np.int64),
+    )
