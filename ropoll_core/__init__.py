@@ -17,7 +17,13 @@ from ropoll_core._version import __version__
 # dir() and `from ropoll_core import *`.
 _EXPORTS: dict[str, tuple[str, ...]] = {
     "scores": (),
-    "votes": (),
+    "votes": (
+        "tally",
+        "substitution",
+        "gated_decision",
+        "error_correlation",
+        "effective_votes",
+    ),
     "jury": ("ConsensusLaw", "consensus"),
     "resampling": ("bootstrap",),
     "contamination": (),

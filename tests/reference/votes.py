@@ -1,0 +1,94 @@
+"""Plain twins of the ballot analysis: loops over queries, judges and replacements."""
+
+from fractions import Fraction
+
+import numpy as np
+
+
+def decide(row, weights=None, tie=0):
+    """Decision of one row of ballots, None where nobody voted."""
+    weights = [1] * len(row) if weights is None else weights
+    seats = [(int(v), w) for v, w in zip(row, weights, strict=True) if v >= 0 and w > 0]
+    if not seats:
+        return None
+    ones = sum(w for v, w in seats if v == 1)
+    zeros = sum(w for v, w in seats if v == 0)
+    return 1 if ones > zeros else 0 if ones < zeros else tie
+
+
+def seats_of(row, weights=None):
+    return [j for j in range(len(row)) if row[j] >= 0 and (weights is None or weights[j] > 0)]
+
+
+def is_pivotal(row, weights=None, tie=0):
+    """Whether moving one ballot to the other side changes the decision."""
+    now = decide(row, weights, tie)
+    for j in seats_of(row, weights):
+        moved = list(row)
+        moved[j] = 1 - moved[j]
+        if decide(moved, weights, tie) != now:
+            return True
+    return False
+
+
+def replaced_judges(row, rule, weights=None):
+    """The judges a rule may replace, each with equal probability."""
+    seats = seats_of(row, weights)
+    if rule == "uniform":
+        return seats
+    if rule == "majority":
+        now = decide(row, weights)
+        side = [j for j in seats if row[j] == now]
+        return side
+    return [j for j in seats if j == rule]
+
+
+def probability_of_one(row, signal, rule, weights=None):
+    """Expected decision after the replacement, as a fraction."""
+    now = decide(row, weights)
+    chosen = replaced_judges(row, rule, weights)
+    if signal < 0 or not chosen:
+        return Fraction(now)
+    total = 0
+    for j in chosen:
+        after = list(row)
+        after[j] = int(signal)
+        total += decide(after, weights)
+    return Fraction(total, len(chosen))
+
+
+def stratum(row):
+    k = sum(v >= 0 for v in row)
+    lean = 2 * sum(v == 1 for v in row) - k
+    return abs(lean) if k % 2 else lean
+
+
+def substitution(votes, signal, labels, rule, weights=None):
+    """Total gain, and (n, errors, gain) by stratum, as fractions."""
+    strata = {}
+    total = Fraction(0)
+    for i, row in enumerate(votes.tolist()):
+        w = None if weights is None else (weights if weights.ndim == 1 else weights[i]).tolist()
+        before, label = decide(row, w), int(labels[i])
+        if before is None or label < 0:
+            continue
+        after = probability_of_one(row, int(signal[i]), rule, w)
+        gain = (after if label else 1 - after) - (before == label)
+        key = stratum(row) if w is None else int(is_pivotal(row, w))
+        n, errors, gained = strata.get(key, (0, 0, Fraction(0)))
+        strata[key] = (n + 1, errors + (before != label), gained + gain)
+        total += gain
+    return total, strata
+
+
+def phi_matrix(errors):
+    """Pearson correlations, pair by pair, over the queries both answered."""
+    k = errors.shape[1]
+    phi = np.full((k, k), np.nan)
+    for i in range(k):
+        for j in range(k):
+            both = (errors[:, i] >= 0) & (errors[:, j] >= 0)
+            x, y = errors[both, i].astype(float), errors[both, j].astype(float)
+            if both.any() and x.std() > 0 and y.std() > 0:
+                phi[i, j] = ((x - x.mean()) * (y - y.mean())).mean() / (x.std() * y.std())
+    return phi
