@@ -1,1 +1,19 @@
 """Robust aggregation of score vectors: the geometric median and its comparators."""
+
+from ropoll_core._results.aggregate import Aggregate, AggregateStatus, AggregationWarning
+from ropoll_core.scores._aggregate import METHODS, aggregate
+from ropoll_core.scores._means import coordinatewise_trimmed_mean, mean, trimmed_mean
+from ropoll_core.scores._medians import coordinatewise_median, medoid
+
+__all__ = [
+    "METHODS",
+    "Aggregate",
+    "AggregateStatus",
+    "AggregationWarning",
+    "aggregate",
+    "coordinatewise_median",
+    "coordinatewise_trimmed_mean",
+    "mean",
+    "medoid",
+    "trimmed_mean",
+]

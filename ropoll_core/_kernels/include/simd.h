@@ -20,6 +20,13 @@
 
 enum { ROPOLL_GENERIC = 0, ROPOLL_AVX2 = 1, ROPOLL_AVX512 = 2, ROPOLL_N_VARIANTS = 3 };
 
+/* A table of one function of a variant body, indexed by the active variant. */
+#if ROPOLL_X86
+#define ROPOLL_VARIANTS_OF(f) {generic::f, avx2::f, avx512::f}
+#else
+#define ROPOLL_VARIANTS_OF(f) {generic::f, generic::f, generic::f}
+#endif
+
 static inline int ropoll_best_variant(void) {
 #if ROPOLL_X86
     __builtin_cpu_init();

@@ -1,0 +1,231 @@
+/* Coordinate-wise median and trimmed mean, trimmed mean by distance, medoid, for one block.
+ *
+ * Variant body: included once per instruction set after panel_lanes.h. An algorithm says whether it
+ * squares scores (then panels far from 1 are done again in long double) and how many vectors of
+ * scratch it needs.
+ */
+#include "panel_lanes.h"
+
+namespace ROPOLL_NS {
+
+struct CoordinatewiseMedian {
+    static constexpr bool squares = false;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return 2 * n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        for (ptrdiff_t a = 0; a < p.d; a++) {
+            column(p, a, p.spare);
+            p.y[a] = p.weighted ? weighted(p, p.spare, p.spare + p.n) : plain(p, p.spare);
+        }
+    }
+
+    template <class V> static V plain(const Block<V> &p, V *s) {
+        sort_values(s, p.n);
+        const V low = floor_of(0.5 * (p.m - 1.0)), high = floor_of(0.5 * p.m);
+        V below = s[0], above = s[0];
+        for (ptrdiff_t k = 1; k < p.n; k++) {
+            const V index = all<V>((double)k);
+            below = index == low ? s[k] : below;
+            above = index == high ? s[k] : above;
+        }
+        return midpoint(below, above);
+    }
+
+    /* Midpoint of the interval of minimisers of sum w |x - z|. Sums of weights that differ by
+     * rounding only count as equal, so equal weights give what no weights give. */
+    template <class V> static V weighted(const Block<V> &p, V *s, V *t) {
+        V total = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            t[k] = p.w[k];
+            total += p.w[k];
+        }
+        sort_pairs(s, t, p.n);
+        const V slack =
+            total * (2.0 * (double)p.n * std::numeric_limits<double>::epsilon());
+        const V lower = 0.5 * total - slack, upper = 0.5 * total + slack;
+        V below = s[0], above = s[0], before = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            const V after = before + t[k];
+            below = (before < lower) & (after >= lower) ? s[k] : below;
+            above = (before <= upper) & (after > upper) ? s[k] : above;
+            before = after;
+        }
+        return midpoint(below, above);
+    }
+};
+
+/* count[0]: values to cut at each end. */
+struct CoordinatewiseTrimmedMean {
+    static constexpr bool squares = true; /* not squares, but sums that overflow */
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        const V first = p.count[0], end = p.m - p.count[0];
+        p.n_used = end - first;
+        for (ptrdiff_t a = 0; a < p.d; a++) {
+            column(p, a, p.spare);
+            sort_values(p.spare, p.n);
+            V sum = all<V>(0.0);
+            for (ptrdiff_t k = 0; k < p.n; k++) {
+                const V index = all<V>((double)k);
+                sum += (index >= first) & (index < end) ? p.spare[k] : all<V>(0.0);
+            }
+            p.y[a] = sum / p.n_used;
+        }
+    }
+};
+
+/* count[0]: judges to drop, those farthest from the mean vector; of equally far ones the last. */
+struct TrimmedMean {
+    static constexpr bool squares = true;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        V *distance = p.spare; /* squared; -1 once dropped */
+        for (ptrdiff_t k = 0; k < p.n; k++)
+            p.used[k] = all<V>((double)k) < p.m ? all<V>(1.0) : all<V>(0.0);
+        p.n_used = p.m;
+        mean_of_used(p);
+        const int rounds = most(p.count[0]);
+        if (rounds == 0) return;
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            V sum = all<V>(0.0);
+            for (ptrdiff_t a = 0; a < p.d; a++) {
+                const V t = p.x[k * p.d + a] - p.y[a];
+                sum += t * t;
+            }
+            distance[k] = p.used[k] > 0.0 ? sum : all<V>(-1.0);
+        }
+        for (int round = 0; round < rounds; round++) {
+            V farthest = distance[0], index = all<V>(0.0);
+            for (ptrdiff_t k = 1; k < p.n; k++) {
+                index = (distance[k] >= farthest) & (distance[k] >= 0.0) ? all<V>((double)k) : index;
+                farthest = greater(farthest, distance[k]);
+            }
+            for (ptrdiff_t k = 0; k < p.n; k++) {
+                const auto drop = (all<V>((double)k) == index) & (all<V>((double)round) < p.count[0]);
+                distance[k] = drop ? all<V>(-1.0) : distance[k];
+                p.used[k] = drop ? all<V>(0.0) : p.used[k];
+            }
+        }
+        p.n_used = p.m - p.count[0];
+        mean_of_used(p);
+    }
+};
+
+/* The judge with the least weighted sum of distances to the others. */
+struct Medoid {
+    static constexpr bool squares = true;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return n * n + n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        V *distance = p.spare, *cost = p.spare + p.n * p.n;
+        squared_distances(p, distance);
+        for (ptrdiff_t i = 0; i < p.n * p.n; i++) distance[i] = root(distance[i]);
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            cost[k] = all<V>(0.0);
+            for (ptrdiff_t i = 0; i < p.n; i++) cost[k] += p.w[i] * distance[k * p.n + i];
+        }
+        const V limit = least_cost(p, cost) * (1.0 + close_call(p));
+        V tied = all<V>(0.0), best = all<V>(0.0);
+        for (ptrdiff_t k = p.n; k-- > 0;) {
+            tied += cost[k] <= limit ? all<V>(1.0) : all<V>(0.0);
+            best = cost[k] <= limit ? all<V>((double)k) : best;
+        }
+        if (most(tied) > 1) best = by_differences(p, distance, cost, best);
+        for (ptrdiff_t k = 0; k < p.n; k++)
+            p.used[k] = all<V>((double)k) == best ? all<V>(1.0) : all<V>(0.0);
+        p.n_used = all<V>(1.0);
+        mean_of_used(p); /* of one judge: its scores */
+    }
+
+    template <class V> static double close_call(const Block<V> &p) {
+        return 4.0 * (double)(p.n + p.d) * std::numeric_limits<double>::epsilon();
+    }
+
+    /* Smallest cost of a valid judge; the others' become infinite. */
+    template <class V> static V least_cost(const Block<V> &p, V *cost) {
+        const V inf = all<V>(std::numeric_limits<double>::infinity());
+        V least = inf;
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            cost[k] = all<V>((double)k) < p.m ? cost[k] : inf;
+            least = lesser(least, cost[k]);
+        }
+        return least;
+    }
+
+    /* Costs that agree to rounding are told apart by their differences from the cost of `base`,
+     * summed without the cancellation: |x_i - x_k| - |x_i - x_b| =
+     * <x_b - x_k, 2 x_i - x_k - x_b>/(|x_i - x_k| + |x_i - x_b|). One far judge would otherwise
+     * drown what the near ones say. Of judges equal even then, the first. */
+    template <class V>
+    static V by_differences(const Block<V> &p, const V *distance, V *cost, V base) {
+        const ptrdiff_t n = p.n, d = p.d;
+        V total = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < n; k++) {
+            total += p.w[k];
+            p.used[k] = pick(p, distance, k, base); /* distance from judge k to the base */
+        }
+        for (ptrdiff_t a = 0; a < d; a++) p.y[a] = pick_score(p, a, base);
+        for (ptrdiff_t k = 0; k < n; k++) {
+            V sum = all<V>(0.0);
+            for (ptrdiff_t i = 0; i < n; i++) {
+                V dot = all<V>(0.0);
+                for (ptrdiff_t a = 0; a < d; a++) {
+                    const V x_k = p.x[k * d + a], x_b = p.y[a], x_i = p.x[i * d + a];
+                    dot += (x_b - x_k) * ((x_i - x_k) + (x_i - x_b));
+                }
+                const V both = distance[k * n + i] + p.used[i];
+                sum += both > 0.0 ? p.w[i] * (dot / both) : all<V>(0.0);
+            }
+            cost[k] = sum;
+        }
+        const V least = least_cost(p, cost), slack = close_call(p) * total;
+        V best = all<V>(0.0), reach = all<V>(0.0);
+        for (ptrdiff_t k = n; k-- > 0;) reach = cost[k] <= least ? p.used[k] : reach;
+        for (ptrdiff_t k = n; k-- > 0;)
+            best = cost[k] <= least + slack * (reach + p.used[k]) ? all<V>((double)k) : best;
+        return best;
+    }
+
+    template <class V>
+    static V pick(const Block<V> &p, const V *distance, ptrdiff_t k, V index) {
+        V found = all<V>(0.0);
+        for (ptrdiff_t i = 0; i < p.n; i++)
+            found = all<V>((double)i) == index ? distance[k * p.n + i] : found;
+        return found;
+    }
+
+    template <class V> static V pick_score(const Block<V> &p, ptrdiff_t a, V index) {
+        V found = all<V>(0.0);
+        for (ptrdiff_t i = 0; i < p.n; i++)
+            found = all<V>((double)i) == index ? p.x[i * p.d + a] : found;
+        return found;
+    }
+};
+
+/* ---- by number, for the table of variants ---- */
+
+static ptrdiff_t scratch_doubles(int method, ptrdiff_t n, ptrdiff_t d) {
+    switch (method) {
+        case COORDINATEWISE_MEDIAN: return LANES * scratch_vectors<CoordinatewiseMedian>(n, d);
+        case COORDINATEWISE_TRIMMED_MEAN:
+            return LANES * scratch_vectors<CoordinatewiseTrimmedMean>(n, d);
+        case TRIMMED_MEAN: return LANES * scratch_vectors<TrimmedMean>(n, d);
+        default: return LANES * scratch_vectors<Medoid>(n, d);
+    }
+}
+
+static void run(int method, const Batch &b, const Options &o, double *scratch, ptrdiff_t start,
+                ptrdiff_t stop) {
+    switch (method) {
+        case COORDINATEWISE_MEDIAN:
+            return rows(b, o, scratch, start, stop, CoordinatewiseMedian{});
+        case COORDINATEWISE_TRIMMED_MEAN:
+            return rows(b, o, scratch, start, stop, CoordinatewiseTrimmedMean{});
+        case TRIMMED_MEAN: return rows(b, o, scratch, start, stop, TrimmedMean{});
+        default: return rows(b, o, scratch, start, stop, Medoid{});
+    }
+}
+
+} /* namespace ROPOLL_NS */

@@ -1,0 +1,260 @@
+/* Several panels side by side, one a lane: the driver and the primitives of the lane kernels.
+ *
+ * Part of a variant body (see for_each_variant.h): no guards, everything in ROPOLL_NS.
+ *
+ * An algorithm is a struct with `template <class V> void operator()(Block<V> &) const`. V is a
+ * vector of doubles or one long double; the same source serves both, because arithmetic,
+ * comparison and `mask ? a : b` read alike. Lanes never mix and no operation is fused, so all
+ * variants give the same bits. Panels whose squares could leave the range of a double are done
+ * again in long double, whose exponents reach 1e4932 on x86-64; where long double is no wider,
+ * their far judges are infinitely far.
+ */
+namespace ROPOLL_NS {
+
+typedef double vec __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
+enum { LANES = ROPOLL_VECTOR_BYTES / sizeof(double) };
+
+template <class V> struct Block {
+    ptrdiff_t n, d; /* n: all judges, so that no lane depends on another's m */
+    bool weighted;
+    V m;        /* valid judges of each lane, as a real number; at least 1 */
+    V count[2]; /* what the options' tables give for m */
+    V *x;       /* [n][d]; 0 from judge m on */
+    V *w;       /* [n]; 0 from judge m on, 1 before it if there are no weights */
+    V *y;       /* [d], the result */
+    V *used;    /* [n], nonzero where the judge takes part */
+    V n_used;
+    V *spare;   /* scratch, see *_SPARE of each algorithm */
+};
+
+static inline double lane(const vec &v, int l) { return v[l]; }
+static inline long double lane(long double v, int) { return v; }
+static inline void set_lane(vec &v, int l, double value) { v[l] = value; }
+static inline void set_lane(long double &v, int, double value) { v = value; }
+static inline int lanes_of(const vec &) { return LANES; }
+static inline int lanes_of(long double) { return 1; }
+
+template <class V> static inline V all(double value) { return V{} + value; }
+
+static inline vec root(vec v) {
+    for (int l = 0; l < LANES; l++) v[l] = std::sqrt(v[l]);
+    return v;
+}
+static inline long double root(long double v) { return std::sqrt(v); }
+
+static inline vec floor_of(vec v) {
+    for (int l = 0; l < LANES; l++) v[l] = std::floor(v[l]);
+    return v;
+}
+static inline long double floor_of(long double v) { return std::floor(v); }
+
+template <class V> static inline int most(V v) {
+    int best = 0;
+    for (int l = 0; l < lanes_of(v); l++) best = (int)lane(v, l) > best ? (int)lane(v, l) : best;
+    return best;
+}
+
+template <class V> static inline V lesser(V a, V b) { return a < b ? a : b; }
+template <class V> static inline V greater(V a, V b) { return a < b ? b : a; }
+
+/* What merge_exchange() does to a pair: order values, or values that carry another along. The
+ * calls are structs because GCC gives a lambda no target of its own. */
+template <class V> struct OrderValues {
+    V *s;
+    void operator()(ptrdiff_t i, ptrdiff_t j) const {
+        const V a = s[i], b = s[j];
+        s[i] = lesser(a, b);
+        s[j] = greater(a, b);
+    }
+};
+
+template <class V> struct OrderPairs {
+    V *s, *t;
+    void operator()(ptrdiff_t i, ptrdiff_t j) const {
+        const V a = s[i], b = s[j], u = t[i], v = t[j];
+        s[i] = lesser(a, b);
+        s[j] = greater(a, b);
+        t[i] = a < b ? u : v;
+        t[j] = a < b ? v : u;
+    }
+};
+
+/* Batcher's merge exchange (Knuth, TAOCP 5.2.2, algorithm M): the order of comparisons does not
+ * depend on the data, so every lane sorts at once. */
+template <class F> static inline void merge_exchange(ptrdiff_t n, F order) {
+    if (n < 2) return;
+    ptrdiff_t top = 1;
+    while (2 * top < n) top *= 2;
+    for (ptrdiff_t p = top; p > 0; p /= 2) {
+        ptrdiff_t q = top, r = 0, gap = p;
+        for (;;) {
+            for (ptrdiff_t i = 0; i < n - gap; i++)
+                if ((i & p) == r) order(i, i + gap);
+            if (q == p) break;
+            gap = q - p;
+            q /= 2;
+            r = p;
+        }
+    }
+}
+
+template <class V> static inline void sort_values(V *s, ptrdiff_t n) {
+    merge_exchange(n, OrderValues<V>{s});
+}
+
+template <class V> static inline void sort_pairs(V *s, V *t, ptrdiff_t n) {
+    merge_exchange(n, OrderPairs<V>{s, t});
+}
+
+/* Column `a` into s[0..n), missing judges last. */
+template <class V> static inline void column(const Block<V> &p, ptrdiff_t a, V *s) {
+    const V inf = all<V>(std::numeric_limits<double>::infinity());
+    for (ptrdiff_t k = 0; k < p.n; k++)
+        s[k] = all<V>((double)k) < p.m ? p.x[k * p.d + a] : inf;
+}
+
+/* Half-way between two values, whatever their size. */
+template <class V> static inline V midpoint(V low, V high) {
+    const V sum = low + high;
+    return sum - sum == 0.0 ? 0.5 * sum : 0.5 * low + 0.5 * high;
+}
+
+/* Index of the smallest of cost[0..n), the earliest of those that rounding cannot tell apart. */
+template <class V> static inline V first_smallest(const V *cost, ptrdiff_t n) {
+    V least = cost[0];
+    for (ptrdiff_t k = 1; k < n; k++) least = lesser(least, cost[k]);
+    const V limit = least * (1.0 + 4.0 * (double)n * std::numeric_limits<double>::epsilon());
+    V index = all<V>(0.0);
+    for (ptrdiff_t k = n; k-- > 0;) index = cost[k] <= limit ? all<V>((double)k) : index;
+    return index;
+}
+
+/* square[i * n + j] = |x_i - x_j|^2, 0 on the diagonal and for missing judges. */
+template <class V> static inline void squared_distances(const Block<V> &p, V *square) {
+    const ptrdiff_t n = p.n, d = p.d;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        square[j * n + j] = all<V>(0.0);
+        for (ptrdiff_t i = 0; i < j; i++) {
+            V sum = all<V>(0.0);
+            for (ptrdiff_t a = 0; a < d; a++) {
+                const V t = p.x[i * d + a] - p.x[j * d + a];
+                sum += t * t;
+            }
+            sum = all<V>((double)j) < p.m ? sum : all<V>(0.0);
+            square[i * n + j] = square[j * n + i] = sum;
+        }
+    }
+}
+
+/* Mean of the judges with used[k] nonzero, n_used of them. */
+template <class V> static inline void mean_of_used(Block<V> &p) {
+    for (ptrdiff_t a = 0; a < p.d; a++) {
+        V sum = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < p.n; k++)
+            sum += p.used[k] > 0.0 ? p.x[k * p.d + a] : all<V>(0.0);
+        p.y[a] = sum / p.n_used;
+    }
+}
+
+/* ---- one lane again in long double ---- */
+
+/* Squares of smaller or greater numbers may leave the range of a double. */
+const double SMALLEST = 1e-130, GREATEST = 1e130;
+
+template <class T, class A>
+static void redo_wide(const Batch &b, ptrdiff_t q, const Panel &panel, PanelStatus status,
+                      const Block<vec> &from, int l, const A &algorithm) {
+    /* The lane's own strided values are copied out first: the wide block takes fresh scratch. */
+    Block<long double> p;
+    p.n = panel.m;
+    p.d = from.d;
+    p.weighted = from.weighted;
+    p.m = panel.m;
+    for (int t = 0; t < 2; t++) p.count[t] = from.count[t][l];
+    p.x = (long double *)(from.spare + A::spare(from.n, from.d));
+    p.w = p.x + p.n * p.d;
+    p.y = p.w + p.n;
+    p.used = p.y + p.d;
+    p.spare = p.used + p.n;
+    for (ptrdiff_t i = 0; i < p.n * p.d; i++) p.x[i] = from.x[i][l];
+    for (ptrdiff_t k = 0; k < p.n; k++) p.w[k] = from.w[k][l], p.used[k] = 1;
+    p.n_used = p.m;
+    algorithm(p);
+    store_panel<T>(b, q, panel, status, p.y, 1, (int)p.n_used, p.used);
+}
+
+/* ---- the driver ---- */
+
+/* Vectors of scratch that rows() needs for an algorithm; each part has room for a wide block. */
+template <class A> static inline ptrdiff_t scratch_vectors(ptrdiff_t n, ptrdiff_t d) {
+    const ptrdiff_t wide = (ptrdiff_t)((sizeof(long double) + sizeof(vec) - 1) / sizeof(vec));
+    const ptrdiff_t one = n * d + 2 * n + d + A::spare(n, d);
+    return (1 + (A::squares ? wide : 0)) * one + n + 2;
+}
+
+template <class T, class A>
+static void rows_of(const Batch &b, const Options &options, double *scratch, ptrdiff_t start,
+                    ptrdiff_t stop, const A &algorithm) {
+    const ptrdiff_t n = b.n_judges, d = b.n_attributes;
+    vec *base = (vec *)(((size_t)scratch + sizeof(vec) - 1) / sizeof(vec) * sizeof(vec));
+    Block<vec> p;
+    p.n = n;
+    p.d = d;
+    p.weighted = b.weights != nullptr;
+    p.x = base;
+    p.w = p.x + n * d;
+    p.y = p.w + n;
+    p.used = p.y + d;
+    int *judges = (int *)(p.used + n); /* LANES rows of n */
+    p.spare = p.used + 2 * n;
+    for (ptrdiff_t q = start; q < stop; q += LANES) {
+        const int count = (int)(stop - q < LANES ? stop - q : LANES);
+        PanelStatus status[LANES];
+        Panel panel[LANES];
+        for (int l = 0; l < LANES; l++) {
+            panel[l] = Panel{(double *)p.x + l, (double *)p.w + l, judges + l * n, LANES, 0, 0};
+            status[l] = l < count ? load_panel<T>(b, q + l, panel[l]) : PANEL_ALL_MISSING;
+            const int m = status[l] == PANEL_OK ? panel[l].m : 0;
+            if (status[l] == PANEL_OK && m < options.fewest) status[l] = PANEL_TOO_FEW;
+            for (ptrdiff_t i = m * d; i < n * d; i++) panel[l].x[i * LANES] = 0;
+            if (!p.weighted)
+                for (ptrdiff_t k = 0; k < m; k++) panel[l].w[k * LANES] = 1;
+            for (ptrdiff_t k = m; k < n; k++) panel[l].w[k * LANES] = 0;
+            const int counted = m > 0 ? m : 1; /* an empty lane computes on one zero judge */
+            p.m[l] = counted;
+            for (int t = 0; t < 2; t++)
+                p.count[t][l] = options.table[t] ? options.table[t][counted] : 0;
+        }
+        for (ptrdiff_t k = 0; k < p.n; k++) p.used[k] = all<vec>(1.0);
+        p.n_used = p.m;
+        algorithm(p);
+        vec small = all<vec>(1.0), large = all<vec>(0.0);
+        if (A::squares && sizeof(T) == sizeof(double))
+            for (ptrdiff_t i = 0; i < p.n * d; i++) {
+                const vec size = p.x[i] < 0.0 ? -p.x[i] : p.x[i];
+                large = greater(large, size);
+                small = lesser(small, size > 0.0 ? size : all<vec>(1.0));
+            }
+        for (int l = 0; l < count; l++) {
+            const int used = (int)p.n_used[l];
+            if (status[l] == PANEL_OK && options.trimming && used == panel[l].m)
+                status[l] = PANEL_NOTHING_TRIMMED;
+            if (small[l] < SMALLEST || large[l] > GREATEST)
+                redo_wide<T>(b, q + l, panel[l], status[l], p, l, algorithm);
+            else
+                store_panel<T>(b, q + l, panel[l], status[l], (double *)p.y + l, LANES, used,
+                               (double *)p.used + l);
+        }
+    }
+}
+
+template <class A>
+static void rows(const Batch &b, const Options &options, double *scratch, ptrdiff_t start,
+                 ptrdiff_t stop, const A &algorithm) {
+    if (b.single)
+        rows_of<float>(b, options, scratch, start, stop, algorithm);
+    else
+        rows_of<double>(b, options, scratch, start, stop, algorithm);
+}
+
+} /* namespace ROPOLL_NS */

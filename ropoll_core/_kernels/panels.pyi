@@ -1,0 +1,13 @@
+from typing import Any
+
+class Batch:
+    def __init__(
+        self,
+        scores: Any,
+        weights: Any,
+        out: Any,
+        status: Any,
+        seen: Any,
+        propagate: bool,
+        report: Any = None,
+    ) -> None: ...

@@ -1,0 +1,408 @@
+"""Mean, coordinate-wise median, trimmed means, medoid: twins, exact values, invariances."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from reference import aggregators as twin
+
+from ropoll_core import scores as rs
+from ropoll_core.scores import AggregateStatus, AggregationWarning
+
+NAN = float("nan")
+# Method -> (options, twin); the one registry behind the tests of this file.
+METHODS = {
+    "mean": ({}, twin.mean),
+    "coordinatewise_median": ({}, twin.coordinatewise_median),
+    "trimmed_mean": ({"proportion": 0.4}, twin.trimmed_mean),
+    "coordinatewise_trimmed_mean": ({"proportion": 0.25}, twin.coordinatewise_trimmed_mean),
+    "medoid": ({}, twin.medoid),
+}
+WEIGHTED = ("mean", "coordinatewise_median", "medoid")
+
+
+def call(method, scores, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AggregationWarning)
+        return rs.aggregate(scores, method=method, **METHODS[method][0], **options)
+
+
+def expected(method, scores, **options):
+    plain = METHODS[method][1]
+    return np.array([plain(panel, **METHODS[method][0], **options) for panel in scores])
+
+
+def panels(seed, n, d, n_queries=37, missing=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n_queries, n, d))
+    gone = rng.random((n_queries, n)) < missing
+    gone[np.arange(n_queries), rng.integers(n, size=n_queries)] = False
+    x[gone, rng.integers(d)] = NAN
+    return x
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (3, 5), (5, 4), (7, 5), (13, 9), (33, 20)])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_agrees_with_the_twin(method, n, d, missing, simd_variant):
+    x = panels(n * d, n, d, missing=missing)
+    np.testing.assert_allclose(call(method, x), expected(method, x), rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", WEIGHTED)
+@pytest.mark.parametrize("per_query", [False, True])
+def test_weights_agree_with_the_twin(method, per_query, simd_variant):
+    rng = np.random.default_rng(5)
+    x = panels(3, 7, 4, missing=0.2)
+    weights = rng.random((37, 7) if per_query else 7) + 0.1
+    if per_query:
+        weights[np.arange(37), rng.integers(7, size=37)] = 0
+    rows = np.broadcast_to(weights, (37, 7))
+    wanted = [METHODS[method][1](p, weights=w) for p, w in zip(x, rows, strict=True)]
+    np.testing.assert_allclose(call(method, x, weights=weights), wanted, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", WEIGHTED)
+@pytest.mark.parametrize("weight", [0.1, 3.0, 1e300, 1e-300])
+@pytest.mark.parametrize("n", [4, 6, 7, 10])
+def test_equal_weights_are_no_weights(method, weight, n):
+    x = np.random.default_rng(n).integers(0, 6, size=(50, n, 3)).astype(float)
+    assert np.array_equal(call(method, x), call(method, x, weights=np.full(n, weight)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("workers", [2, -1])
+def test_batch_position_and_workers_do_not_matter(method, workers, simd_variant):
+    x = panels(11, 7, 5, n_queries=5000, missing=0.1)
+    whole = call(method, x)
+    assert np.array_equal(whole, call(method, x, workers=workers), equal_nan=True)
+    for q in (0, 1, 9, 2345, 4999):
+        assert np.array_equal(whole[q], call(method, x[q]))
+    assert np.array_equal(whole[3:20], call(method, x[3:20]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_variants_give_the_same_bits(method):
+    from ropoll_core._kernels import simd
+
+    x = panels(12, 9, 6, n_queries=100, missing=0.1)
+    before = simd.active()
+    try:
+        seen = []
+        for name in simd.available():
+            simd.use(name)
+            seen.append(call(method, x))
+    finally:
+        simd.use(before)
+    assert all(np.array_equal(seen[0], other) for other in seen)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("layout", ["fortran", "reversed", "sliced", "big-endian", "read-only"])
+def test_strides_byte_order_and_flags(method, layout):
+    x = panels(21, 5, 4)
+    if layout == "fortran":
+        y = np.asfortranarray(x)
+    elif layout == "reversed":
+        y = np.ascontiguousarray(x[::-1, :, ::-1])[::-1, :, ::-1]
+    elif layout == "sliced":
+        big = np.full((74, 5, 8), 99.0)
+        big[::2, :, ::2] = x
+        y = big[::2, :, ::2]
+    elif layout == "big-endian":
+        y = x.astype(">f8")
+    else:
+        y = x.copy()
+        y.flags.writeable = False
+    before = y.tobytes()
+    assert np.array_equal(call(method, y), call(method, x))
+    assert y.tobytes() == before
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_float32_stays_and_is_computed_in_double(method, simd_variant):
+    x = panels(8, 7, 5, missing=0.2).astype(np.float32)
+    result = call(method, x)
+    assert result.dtype == np.float32
+    wanted = call(method, x.astype(np.float64)).astype(np.float32)
+    assert np.array_equal(result, wanted)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("lead", [(), (0,), (3,), (2, 3), (2, 0, 3)])
+def test_leading_shapes_and_out(method, lead):
+    x = np.random.default_rng(1).normal(size=(*lead, 5, 4))
+    result = call(method, x)
+    assert result.shape == (*lead, 4)
+    out = np.full((*lead, 8), 7.0)[..., ::2]
+    assert call(method, x, out=out) is out
+    assert np.array_equal(out, result)
+    report = call(method, x, full_output=True)
+    assert report.n_valid.shape == report.status.shape == lead
+    assert report.used is None or report.used.shape == (*lead, 5)
+
+
+def test_infinite_is_refused_wherever_it_is():
+    for method in METHODS:
+        x = panels(4, 5, 3, n_queries=30)
+        x[17, 2, 1] = -np.inf
+        with pytest.raises(ValueError, match=r"got -inf at query 17, judge 2, attribute 1"):
+            call(method, x)
+        x[17, 2, 0] = NAN  # missing already, and still an error
+        with pytest.raises(ValueError, match="query 17, judge 2"):
+            call(method, x)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_missing_policies(method):
+    x = panels(6, 5, 3, n_queries=20)
+    clean = call(method, x)
+    x[3, 1, 2] = NAN
+    x[8] = NAN
+    omitted = call(method, x)
+    others = np.delete(np.arange(20), [3, 8])
+    assert np.array_equal(omitted[others], clean[others])
+    assert np.array_equal(omitted[3], call(method, np.delete(x[3], 1, axis=0)))
+    assert np.isnan(omitted[8]).all()
+    propagated = call(method, x, nan_policy="propagate", full_output=True)
+    assert np.isnan(propagated.value[[3, 8]]).all()
+    assert np.array_equal(propagated.value[others], clean[others])
+    assert (propagated.status[[3, 8]] == AggregateStatus.PROPAGATED).all()
+    with pytest.raises(ValueError, match="query 3, judge 1, attribute 2"):
+        call(method, x, nan_policy="raise")
+    report = call(method, x, full_output=True)
+    assert report.status[8] == AggregateStatus.ALL_MISSING
+    assert report.n_valid.tolist()[3:9] == [4, 5, 5, 5, 5, 0]
+    assert report.n_used[8] == 0
+
+
+def test_used_judges_are_named():
+    panel = [[4, 5], [5, 4], [0, 0], [NAN, 5], [5, 5], [4, 4]]
+    trimmed = rs.trimmed_mean(panel, proportion=0.2, full_output=True)
+    assert trimmed.used.tolist() == [True, True, False, False, True, True]
+    assert (int(trimmed.n_valid), int(trimmed.n_used)) == (5, 4)
+    chosen = rs.medoid(panel, full_output=True)
+    assert chosen.used.tolist() == [False, False, False, False, False, True]
+    assert rs.mean(panel, full_output=True).used.tolist() == [True] * 3 + [False] + [True] * 2
+    cut = rs.coordinatewise_trimmed_mean(panel, proportion=0.2, full_output=True)
+    assert cut.used is None
+    assert (int(cut.n_valid), int(cut.n_used)) == (5, 3)
+
+
+# ---- published faults of other tools, with right values ----
+
+
+def test_missing_values_are_not_what_is_trimmed():
+    column = np.array([1, 2, 4, 8, 16, 32, NAN, NAN])[:, None]
+    assert rs.coordinatewise_trimmed_mean(column, proportion=0.25) == [7.5]
+
+
+def test_trimming_nothing_is_said():
+    column = np.array([1.0, 2, 3, 4, 100])[:, None]
+    for trim in (rs.coordinatewise_trimmed_mean, rs.trimmed_mean):
+        with pytest.warns(AggregationWarning, match="1 of 1 queries have too few valid judges"):
+            assert trim(column, proportion=0.1) == [22.0]
+        report = trim(column, proportion=0.1, full_output=True)
+        assert report.status == AggregateStatus.NOTHING_TRIMMED
+        assert report.n_used == report.n_valid == 5
+        assert trim(column, proportion=0.0) == [22.0]  # asked for, so nothing to say
+    x = np.ones((2, 2, 5, 1))
+    x[1, 0, :2] = NAN
+    with pytest.warns(AggregationWarning, match=r"1 of 4 queries \(first: query \(1, 0\)\)"):
+        rs.trimmed_mean(x, proportion=0.25)
+
+
+@pytest.mark.parametrize("proportion", [0.5, 0.6, 1, -0.1, NAN])
+def test_trimming_everything_is_refused(proportion):
+    with pytest.raises(ValueError, match=r"proportion must be a finite number in \[0, 0.5\)"):
+        rs.coordinatewise_trimmed_mean([[4.0], [6.0]], proportion=proportion)
+
+
+def test_distance_trimming_keeps_at_least_one_judge():
+    assert rs.trimmed_mean([[4.0], [6.0]], proportion=0.99) == [4.0]
+    with pytest.raises(ValueError, match=r"\[0, 1\)"):
+        rs.trimmed_mean([[4.0], [6.0]], proportion=1.0)
+
+
+def test_proportion_that_rounding_keeps_below_an_integer():
+    column = np.arange(100.0)[:, None]
+    report = rs.trimmed_mean(column, proportion=0.29, full_output=True)
+    assert int(report.n_used) == 71
+
+
+@pytest.mark.parametrize(
+    ("dtype", "column", "median", "mean"),
+    [
+        ("int16", [14, 15, 3, 20], 14.5, 13.0),
+        ("int8", [100, 101, 102, 103], 101.5, 101.5),
+        ("uint8", [0, 1], 0.5, 0.5),
+        ("bool", [True, False, True, True], 1.0, 0.75),
+        ("int64", [2**53 + 1, 2**53 + 1], 2.0**53, 2.0**53),
+        ("int64", [2**62, 2**62, 2**62], 2.0**62, 2.0**62),
+    ],
+)
+def test_integers_neither_truncate_nor_overflow(dtype, column, median, mean):
+    x = np.array(column, dtype=dtype)[:, None]
+    assert rs.coordinatewise_median(x) == [median]
+    assert rs.mean(x) == [mean]
+    assert rs.mean(x).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("column", "weights", "median"),
+    [
+        ([1, 4], None, 2.5),
+        ([4, 1, 3, 2], None, 2.5),
+        ([1, 4], [2, 2], 2.5),
+        ([8, 1, 6, 9, 2], [1, 7, 1, 7, 1], 6),
+        ([0, 1, 0, 1], None, 0.5),
+        ([1, 2, 3, 4, 5, 6], [0.1] * 6, 3.5),
+    ],
+)
+def test_even_and_weighted_medians(column, weights, median):
+    assert rs.coordinatewise_median(np.array(column)[:, None], weights=weights) == [median]
+
+
+@pytest.mark.parametrize("method", WEIGHTED)
+def test_no_weight_left_is_a_status(method):
+    x = [[[NAN], [3], [5]], [[1], [3], [5]]]
+    report = call(method, x, weights=[1, 0, 0], full_output=True)
+    assert np.isnan(report.value[0, 0])
+    assert report.value[1, 0] == 1.0
+    assert report.status.tolist() == [AggregateStatus.ALL_MISSING, AggregateStatus.OK]
+    assert report.n_valid.tolist() == [2, 3]
+    assert report.used.tolist() == [[False] * 3, [True, False, False]]
+
+
+def test_zero_weight_judge_may_be_missing():
+    x = [[1.0], [NAN], [3.0]]
+    for policy in ("omit", "propagate", "raise"):
+        assert rs.mean(x, weights=[1, 0, 1], nan_policy=policy) == [2.0]
+
+
+def test_the_perfect_cell_that_no_judge_gave():
+    panel = [[5, 5, 1], [5, 1, 5], [1, 5, 5]]
+    assert rs.coordinatewise_median(panel).tolist() == [5, 5, 5]
+    assert rs.mean(panel) == pytest.approx([11 / 3] * 3, abs=1e-15)
+
+
+# ---- range ----
+
+
+def test_mean_does_not_overflow():
+    big = np.finfo(float).max
+    assert rs.mean([[big], [big], [big]]) == [big]
+    assert rs.mean([[big], [-big]]) == [0]
+    assert rs.mean([[1e308, 1.0], [1e308, 3.0]], weights=[2, 2]).tolist() == [1e308, 2.0]
+    assert rs.coordinatewise_median([[big], [big]]) == [big]
+    assert rs.coordinatewise_median([[5e-324], [5e-324]]) == [5e-324]
+    assert rs.coordinatewise_trimmed_mean([[big]] * 4, proportion=0.25) == [big]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("power", [-900, -600, 600, 1000])
+def test_scaling_by_a_power_of_two_is_exact(method, power, simd_variant):
+    x = np.random.default_rng(3).integers(1, 9, size=(40, 7, 3)).astype(float)
+    assert np.array_equal(call(method, np.ldexp(x, power)), np.ldexp(call(method, x), power))
+
+
+@pytest.mark.parametrize("outlier", [1e3, 1e100, 1e200, 1e308])
+def test_outliers_of_any_size(outlier, simd_variant):
+    panel = np.array([[1.0, 2], [2, 2], [2, 3], [outlier, outlier], [3, 2]])
+    assert rs.medoid(panel).tolist() == [2, 2]
+    assert rs.trimmed_mean(panel, proportion=0.2).tolist() == [2, 2.25]
+    assert rs.coordinatewise_median(panel).tolist() == [2, 2]
+
+
+# ---- properties ----
+
+likert = hnp.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 9), st.integers(1, 4)),
+    elements=st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, NAN]),
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=60, deadline=None)
+@given(panel=likert)
+def test_likert_panels_agree_with_the_twin(method, panel):
+    if len(twin.valid(panel)[0]) == 0:
+        assert np.isnan(call(method, panel)).all()
+        return
+    if method == "trimmed_mean":
+        return  # equally far judges are the rule here: the next test
+    wanted = METHODS[method][1](panel, **METHODS[method][0])
+    np.testing.assert_allclose(call(method, panel), wanted, rtol=1e-14, atol=1e-15)
+
+
+@settings(max_examples=100, deadline=None)
+@given(panel=likert, proportion=st.sampled_from([0.0, 0.2, 0.34, 0.5, 0.9]))
+def test_trimmed_mean_drops_the_farthest(panel, proportion):
+    x, _ = twin.valid(panel)
+    if len(x) == 0:
+        return
+    report = rs.trimmed_mean(panel, proportion=proportion, full_output=True)
+    distance = np.linalg.norm(panel - x.mean(axis=0), axis=1)
+    dropped = ~report.used & ~np.isnan(distance)
+    assert dropped.sum() == twin.count(proportion, len(x))
+    if dropped.any():
+        assert distance[dropped].min() >= distance[report.used].max() - 1e-12
+    np.testing.assert_allclose(report.value, panel[report.used].mean(axis=0), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_judges_does_not_matter(method):
+    rng = np.random.default_rng(9)
+    x = panels(2, 9, 3)
+    result = call(method, x)
+    again = call(method, x[:, rng.permutation(9)])
+    np.testing.assert_allclose(again, result, rtol=1e-14, atol=1e-15)
+
+
+# ---- aggregate and bad arguments ----
+
+
+def test_aggregate_checks_options():
+    x = np.ones((3, 5, 2))
+    with pytest.raises(ValueError, match="method must be one of"):
+        rs.aggregate(x, method="mode")
+    with pytest.raises(TypeError, match="weights are not defined for method 'trimmed_mean'"):
+        rs.aggregate(x, method="trimmed_mean", proportion=0.2, weights=np.ones(5))
+    with pytest.raises(TypeError, match="method 'trimmed_mean' needs proportion"):
+        rs.aggregate(x, method="trimmed_mean")
+    with pytest.raises(TypeError, match="method 'mean' takes weights, .*; got 'proportion'"):
+        rs.aggregate(x, method="mean", proportion=0.2)
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        ([0.0, 0.0], TypeError, "out must be a NumPy array, got list"),
+        (np.empty((3, 1)), ValueError, r"out must have shape \(3, 2\), got \(3, 1\)"),
+        (np.empty((3, 2), np.float32), TypeError, "aligned array of float64, got float32"),
+        (np.broadcast_to(0.0, (3, 2)), ValueError, "out must be writable"),
+    ],
+)
+def test_bad_out(out, error, message):
+    with pytest.raises(error, match=message):
+        rs.mean(np.ones((3, 5, 2)), out=out)
+
+
+def test_out_may_not_overlap_the_scores():
+    x = np.ones((3, 5, 2))
+    with pytest.raises(ValueError, match="out must not overlap scores"):
+        rs.mean(x, out=x[:, 0])
+
+
+def test_bad_options():
+    x = np.ones((3, 5, 2))
+    with pytest.raises(ValueError, match="nan_policy must be one of"):
+        rs.mean(x, nan_policy="drop")
+    with pytest.raises(TypeError, match="full_output must be True or False"):
+        rs.mean(x, full_output=1)
+    with pytest.raises(TypeError, match="proportion must be a real number"):
+        rs.trimmed_mean(x, proportion="0.2")
