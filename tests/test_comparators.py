@@ -351,7 +351,9 @@ def test_trimmed_mean_drops_the_farthest(panel, proportion):
     assert dropped.sum() == twin.count(proportion, len(x))
     if dropped.any():
         assert distance[dropped].min() >= distance[report.used].max() - 1e-12
-    np.testing.assert_allclose(report.value, panel[report.used].mean(axis=0), rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(
+        report.value, panel[report.used].mean(axis=0), rtol=1e-14, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -374,7 +376,7 @@ def test_aggregate_checks_options():
         rs.aggregate(x, method="trimmed_mean", proportion=0.2, weights=np.ones(5))
     with pytest.raises(TypeError, match="method 'trimmed_mean' needs proportion"):
         rs.aggregate(x, method="trimmed_mean")
-    with pytest.raises(TypeError, match="method 'mean' takes weights, .*; got 'proportion'"):
+    with pytest.raises(TypeError, match=r"method 'mean' takes weights, .*; got 'proportion'"):
         rs.aggregate(x, method="mean", proportion=0.2)
 
 

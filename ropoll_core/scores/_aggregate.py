@@ -6,8 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from numpy.typing import NDArray
-
 from ropoll_core._checks.options import as_choice
 from ropoll_core.scores._means import coordinatewise_trimmed_mean, mean, trimmed_mean
 from ropoll_core.scores._medians import coordinatewise_median, medoid
