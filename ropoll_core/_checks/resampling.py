@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_columns", "as_moments", "as_tasks"]
+__all__ = ["as_moments", "as_rows", "as_statistics", "as_tasks"]
 
 _MISSING_TYPES = {"NAType", "NaTType"}
 _LISTED = 5
 
 
-def as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
+def _as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
     """Names and columns of a table: an array (names 0, 1, ...) or a mapping to 1-D arrays."""
     if hasattr(data, "keys"):
-        names = list(data.keys())
+        names = list(data)
         columns = [np.asarray(data[name]) for name in names]
         if not names:
             raise ValueError("data must have at least one column")
@@ -44,9 +44,32 @@ def as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
     return names, columns
 
 
+def as_rows(data: Any) -> tuple[NDArray[Any] | dict[Hashable, NDArray[Any]], int]:
+    """Data to be indexed by row, and its number of rows: an array, or arrays by name."""
+    if hasattr(data, "keys"):
+        arrays = {name: np.asarray(data[name]) for name in data}
+        if not arrays:
+            raise ValueError("data must have at least one column")
+    else:
+        arrays = {"data": np.asarray(data)}
+    first = next(iter(arrays))
+    for name, array in arrays.items():
+        if array.ndim == 0:
+            raise ValueError(f"{name} must have at least one axis, the rows")
+        if array.shape[0] != arrays[first].shape[0]:
+            raise ValueError(
+                f"columns of data must have one length: column {first!r} has "
+                f"{arrays[first].shape[0]} rows, column {name!r} has {array.shape[0]}"
+            )
+    n_rows = arrays[first].shape[0]
+    if n_rows == 0:
+        raise ValueError("data must have at least one row")
+    return (arrays if hasattr(data, "keys") else arrays["data"]), n_rows
+
+
 def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
     """Names and moments (n_rows, n_moments): int64 where every column is whole, else float64."""
-    names, columns = as_columns(data)
+    names, columns = _as_columns(data)
     whole = True
     for name, column in zip(names, columns, strict=True):
         if column.dtype.kind not in "iubf":

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_choice, as_count, as_real
-from ropoll_core._checks.resampling import as_moments, as_statistics, as_tasks
+from ropoll_core._checks.resampling import as_moments, as_rows, as_statistics, as_tasks
 from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus
 from ropoll_core._rng import as_key
 from ropoll_core.resampling._intervals import interval
+from ropoll_core.resampling._rows import RowProblem
 from ropoll_core.resampling._tasks import TaskMoments, sum_by_task
 from ropoll_core.resampling.statistics import Statistic, Totals
 
@@ -39,13 +40,16 @@ def bootstrap(
 
     Parameters
     ----------
-    statistic : Statistic, or list or dict of them
-        Functions of column totals: :class:`Ratio`, :class:`Mean`, :class:`EffectiveVotes`,
-        :class:`OfTotals` of a function of yours, and what ``+ - * /`` make of them.
+    statistic : Statistic or callable, or list or dict of them
+        A function of column totals: :class:`Ratio`, :class:`Mean`, :class:`EffectiveVotes`,
+        :class:`OfTotals` of a function of yours, and what ``+ - * /`` make of them. Or, slower,
+        a function of the resampled rows, given as `data` was (a dict of arrays for a mapping),
+        that returns a number or a 1-D array, NaN if undefined. One made by ``numba.njit`` takes
+        a float64 array (n_rows, n_columns), returns a number and runs without the GIL.
     data : array_like or mapping
         One row an observation: shape (n_rows,) or (n_rows, n_columns), columns named 0, 1, ...;
-        or names mapped to columns (a dict or data frame). Finite; whole numbers are summed
-        exactly.
+        or names mapped to columns (a dict or data frame). For functions of totals finite; whole
+        numbers are summed exactly.
     tasks : array_like of shape (n_rows,), optional
         The task of each row: any strings, numbers or hashable objects, rows in any order.
         Default: every row is its own task.
@@ -98,37 +102,49 @@ def bootstrap(
     method = as_choice(method, "method", METHODS)
     statistics, as_given = as_statistics(statistic, _as_statistic)
     # Check arguments: data, tasks
-    names, rows = as_moments(data)
-    codes, n_tasks = as_tasks(tasks, rows.shape[0])
+    table, n_rows = as_rows(data)
+    codes, n_tasks = as_tasks(tasks, n_rows)
     key = as_key(rng)
 
-    problem = _Problem(statistics, names, rows, codes, n_tasks)
-    estimates = problem.estimates()
-    replicates = problem.replicates(estimates, key, n_resamples, workers)
-    jackknives = problem.jackknives(estimates) if method == "bca" and n_tasks > 1 else None
-    results = []
-    for number, estimate in enumerate(estimates):
-        results.append(
-            _result(
-                estimate,
-                replicates[number],
-                None if jackknives is None else jackknives[number],
-                method=method,
-                level=level,
-                n_tasks=n_tasks,
-                n_rows=rows.shape[0],
+    results: list[BootstrapResult | None] = [None] * len(statistics)
+    for problem, places in _problems(statistics, table, codes, n_tasks):
+        estimates = problem.estimates()
+        replicates = problem.replicates(estimates, key, n_resamples, workers)
+        jackknives: list[Any] = [None] * len(estimates)
+        if method == "bca" and n_tasks > 1:
+            jackknives = problem.jackknives(estimates)
+        for place, values in zip(
+            places, zip(estimates, replicates, jackknives, strict=True), strict=True
+        ):
+            results[place] = _result(
+                *values, method=method, level=level, n_tasks=n_tasks, n_rows=n_rows
             )
-        )
     return as_given(results)
 
 
-def _as_statistic(value: Any) -> Statistic:
-    if isinstance(value, Statistic):
+def _as_statistic(value: Any) -> Any:
+    if isinstance(value, Statistic) or callable(value):
         return value
-    raise TypeError(f"statistic must be a Statistic, got {type(value).__name__}")
+    raise TypeError(
+        f"statistic must be a Statistic or a function of the rows, got {type(value).__name__}"
+    )
 
 
-class _Problem:
+def _problems(
+    statistics: list[Any], table: Any, codes: NDArray[np.int64] | None, n_tasks: int
+) -> Iterator[tuple[_MomentProblem | RowProblem, list[int]]]:
+    """The statistics of moments and those of rows, each kind with its places in the list."""
+    of_moments = [i for i, s in enumerate(statistics) if isinstance(s, Statistic)]
+    of_rows = [i for i, s in enumerate(statistics) if not isinstance(s, Statistic)]
+    if of_moments:
+        names, rows = as_moments(table)
+        chosen = [statistics[i] for i in of_moments]
+        yield _MomentProblem(chosen, names, rows, codes, n_tasks), of_moments
+    if of_rows:
+        yield RowProblem([statistics[i] for i in of_rows], table, codes, n_tasks), of_rows
+
+
+class _MomentProblem:
     """Statistics over the totals of the columns that they read, and of the rows of each task."""
 
     def __init__(

@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._kernels import effective_votes
+from ropoll_core._jit.callbacks import Callback, is_jit_function, raise_again, totals_callback
+from ropoll_core._kernels import callbacks, effective_votes
 
 __all__ = ["EffectiveVotes", "Mean", "OfTotals", "Ratio", "Statistic", "Totals"]
 
@@ -261,6 +262,8 @@ class OfTotals(Statistic):
         Takes an array (n_moments, n) whose columns are the totals of n resamples, in the order
         of the columns of `data`, and returns (n,), or (size, n) for several outputs. It is
         called on blocks, and must treat every column alike. NaN means undefined.
+        A function made by ``numba.njit`` takes the totals (n_moments,) of one resample and
+        returns a number; it runs without the GIL.
 
     Examples
     --------
@@ -276,12 +279,15 @@ class OfTotals(Statistic):
         if not callable(function):
             raise TypeError(f"OfTotals takes a function, got {type(function).__name__}")
         self._function = function
+        self._callback = totals_callback(function) if is_jit_function(function) else None
 
     def _columns(self) -> set[Column] | None:
         return None
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         n = totals.totals.shape[1]
+        if self._callback is not None:
+            return self._compute_jitted(self._callback, totals.totals)
         value = np.asarray(self._function(totals.totals), dtype=np.float64)
         if value.ndim not in (1, 2) or value.shape[-1] != n:
             raise ValueError(
@@ -289,6 +295,16 @@ class OfTotals(Statistic):
                 f"or (size, {n}), got {value.shape}"
             )
         return value
+
+    def _compute_jitted(
+        self, callback: Callback, totals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        out = np.empty(totals.shape[1])
+        column = np.empty(totals.shape[0])
+        failed = callbacks.map_totals(callback.address, totals, column, out)
+        if failed >= 0:
+            raise_again(self._function, totals[:, failed].copy())
+        return out
 
 
 class EffectiveVotes(Statistic):

@@ -1,0 +1,190 @@
+"""Statistics that need the drawn rows themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core._jit.callbacks import is_jit_function, raise_again, rows_callback
+from ropoll_core._kernels import callbacks, resample
+from ropoll_core._parallel import run_chunks
+from ropoll_core.resampling._tasks import index_scratch
+
+__all__ = ["RowProblem"]
+
+Rows = NDArray[Any] | dict[Hashable, NDArray[Any]]
+
+# Rough cost of one call of a user's function, and of handing it one row.
+_CALL_NS = 20_000.0
+_ROW_NS = 5.0
+
+
+class RowProblem:
+    """Functions of the rows of a resample: those of each drawn task, task after task.
+
+    data : an array with rows on its first axis, or such arrays by name.
+    """
+
+    def __init__(
+        self,
+        functions: list[Callable[[Any], Any]],
+        data: Rows,
+        codes: NDArray[np.int64] | None,
+        n_tasks: int,
+    ):
+        self.n_tasks = n_tasks
+        if codes is None:
+            sizes = np.ones(n_tasks, dtype=np.int64)
+        else:
+            sizes = np.bincount(codes, minlength=n_tasks).astype(np.int64)
+            data = _take(data, np.argsort(codes, kind="stable"))
+        self.data = data
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.n_rows = int(self.starts[-1])
+        self.parts = [
+            _Jitted(function, self) if is_jit_function(function) else _Plain(function, self)
+            for function in functions
+        ]
+
+    def rows_of(self, tasks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Row numbers of some tasks, one after the other."""
+        if self.n_rows == self.n_tasks:
+            return tasks
+        sizes = self.starts[tasks + 1] - self.starts[tasks]
+        ends = np.cumsum(sizes)
+        return np.repeat(self.starts[tasks] - (ends - sizes), sizes) + np.arange(ends[-1])
+
+    def estimates(self) -> list[NDArray[np.float64]]:
+        return [part.value(self.data) for part in self.parts]
+
+    def replicates(
+        self,
+        estimates: list[NDArray[np.float64]],
+        key: tuple[int, int],
+        n_resamples: int,
+        workers: int | None,
+    ) -> list[NDArray[np.float64]]:
+        """Shape (n_resamples,) or (size, n_resamples) each."""
+        out = [np.empty((*estimate.shape, n_resamples)) for estimate in estimates]
+
+        def kernel(start: int, stop: int, held: tuple[NDArray[Any], NDArray[np.int64]]) -> None:
+            for part, into in zip(self.parts, out, strict=True):
+                part.fill(key, start, stop, *held, into)
+
+        run_chunks(
+            kernel,
+            n_resamples,
+            cost_ns=_CALL_NS + _ROW_NS * self.n_rows,
+            workers=workers,
+            scratch=lambda: (index_scratch(self.n_tasks), np.empty(self.n_tasks, dtype=np.int64)),
+        )
+        return out
+
+    def jackknives(self, estimates: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Values without one task each, shape (n_tasks,) or (size, n_tasks)."""
+        out = [np.empty((*estimate.shape, self.n_tasks)) for estimate in estimates]
+        for task in range(self.n_tasks):
+            left_out = slice(int(self.starts[task]), int(self.starts[task + 1]))
+            rest = _take(self.data, np.delete(np.arange(self.n_rows), left_out))
+            for part, into in zip(self.parts, out, strict=True):
+                into[..., task] = part.value(rest)
+        return out
+
+
+def _take(data: Rows, rows: NDArray[np.int64]) -> Rows:
+    if isinstance(data, dict):
+        return {name: array[rows] for name, array in data.items()}
+    return data[rows]
+
+
+class _Plain:
+    """A Python function of the resampled data."""
+
+    def __init__(self, function: Callable[[Any], Any], problem: RowProblem):
+        self.function, self.problem = function, problem
+
+    def value(self, data: Rows) -> NDArray[np.float64]:
+        value = np.asarray(self.function(data), dtype=np.float64)
+        if value.ndim > 1:
+            raise ValueError(
+                f"a statistic of rows must return a number or a 1-D array, got shape {value.shape}"
+            )
+        return value
+
+    def fill(
+        self,
+        key: tuple[int, int],
+        start: int,
+        stop: int,
+        scratch: NDArray[np.int32],
+        drawn: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None:
+        for r in range(start, stop):
+            resample.draw_tasks(*key, r, scratch, drawn)
+            value = self.value(_take(self.problem.data, self.problem.rows_of(drawn)))
+            if value.shape != out.shape[:-1]:
+                raise ValueError(
+                    f"a statistic must return one shape: {out.shape[:-1]} for the data, "
+                    f"{value.shape} for resample {r}"
+                )
+            out[..., r] = value
+
+
+class _Jitted:
+    """A jitted function of the resampled rows (n_rows, n_columns), run without the GIL."""
+
+    def __init__(self, function: Any, problem: RowProblem):
+        if isinstance(problem.data, dict):
+            raise TypeError("a jitted statistic of rows takes an array as data, got a mapping")
+        if problem.data.dtype.kind not in "iubf":
+            raise TypeError(
+                f"a jitted statistic of rows takes numbers, got dtype {problem.data.dtype}"
+            )
+        self.function, self.problem = function, problem
+        self.callback = rows_callback(function)
+        self.rows = self._as_rows(problem.data)
+
+    @staticmethod
+    def _as_rows(data: NDArray[Any]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(data.reshape(data.shape[0], -1), dtype=np.float64)
+
+    def value(self, data: Rows) -> NDArray[np.float64]:
+        assert not isinstance(data, dict)
+        rows = self._as_rows(data).copy()
+        value, failed = callbacks.call_rows(self.callback.address, rows)
+        if failed:
+            raise_again(self.function, rows)
+        return np.asarray(value)
+
+    def fill(
+        self,
+        key: tuple[int, int],
+        start: int,
+        stop: int,
+        scratch: NDArray[np.int32],
+        drawn: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None:
+        copy = np.empty((self.problem.n_rows, self.rows.shape[1]))
+        while start < stop:
+            start, short = callbacks.map_resamples(
+                self.callback.address,
+                *key,
+                self.rows,
+                self.problem.starts,
+                start,
+                stop,
+                scratch,
+                drawn,
+                copy,
+                out,
+            )
+            if short < 0:
+                resample.draw_tasks(*key, start, scratch, drawn)
+                raise_again(self.function, self.rows[self.problem.rows_of(drawn)])
+            if short > 0:
+                copy = np.empty((short + short // 4, self.rows.shape[1]))
