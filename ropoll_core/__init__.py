@@ -20,6 +20,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "votes": (
         "tally",
         "substitution",
+        "subset_sweep",
         "gated_decision",
         "error_correlation",
         "effective_votes",

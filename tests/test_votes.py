@@ -8,20 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import votes as twin
+from reference.votes import random_panel
 
 from ropoll_core import gated_decision, substitution, tally
 from ropoll_core.votes._types import as_types
-
-
-def random_panel(seed, n, k, missing=0.0):
-    """Ballots, signal and labels that lean towards the truth, with gaps."""
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 2, n).astype(np.int8)
-    votes = np.where(rng.random((n, k)) < 0.65, labels[:, None], 1 - labels[:, None])
-    signal = np.where(rng.random(n) < 0.85, labels, 1 - labels)
-    for array in (votes, signal, labels):
-        array[rng.random(array.shape) < missing] = -1
-    return votes.astype(np.int8), signal.astype(np.int8), labels
 
 
 def check_substitution(votes, signal, labels, rule, weights=None):

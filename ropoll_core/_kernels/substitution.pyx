@@ -20,10 +20,9 @@ from ropoll_core._kernels.ballots cimport (
 )
 
 
-cdef inline bint can_flip(int32_t ones, int32_t valid, int8_t signal) noexcept nogil:
-    """Whether some replacement by `signal` changes the decision."""
-    cdef int32_t half = valid >> 1
-    return valid > 0 and (ones == half or ones == half + 1) and signal != (ones > half)
+cdef inline int8_t moved(double lean, int8_t vote, double weight, double slack) noexcept nogil:
+    """The decision once a ballot has gone over to the other side."""
+    return decide_weighted(lean - 2 * weight if vote else lean + 2 * weight, slack, 0)
 
 
 def cell_rows(
@@ -102,7 +101,3 @@ def weighted_cell_rows(
                         if moved(c.lean, row[j], w[j], slack) != decision:
                             flips[cell, labels[i], j] += counts[i]
 
-
-cdef inline int8_t moved(double lean, int8_t vote, double weight, double slack) noexcept nogil:
-    """The decision once a ballot has gone over to the other side."""
-    return decide_weighted(lean - 2 * weight if vote else lean + 2 * weight, slack, 0)

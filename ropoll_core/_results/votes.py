@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from ropoll_core._results.base import Result
 
-__all__ = ["EffectiveVotes", "ErrorCorrelation", "GatedDecision", "Substitution", "Tally"]
+__all__ = [
+    "EffectiveVotes",
+    "ErrorCorrelation",
+    "GatedDecision",
+    "SubsetSweep",
+    "Substitution",
+    "Tally",
+]
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -190,3 +197,51 @@ class EffectiveVotes(Result):
     reason: str
     mean_agreement: float
     n_errors: NDArray[np.int64]
+
+
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class SubsetSweep(Result):
+    """Substitution on every sub-panel of a size; arrays have one row a panel.
+
+    Attributes
+    ----------
+    rule : str or int
+    size : int
+    members : int32 array (n_panels, size)
+        Judges of each panel.
+    n_scored, n_pivotal : int64 arrays (n_panels,)
+        Queries with a label and a ballot of the panel, and the pivotal ones among them.
+    panel_accuracy, accuracy, gain, pivotal_gain : float64 arrays (n_panels,)
+        As in :class:`Substitution`.
+    stratum : int array (n_strata,)
+        Strata that some panel has, as in :class:`Substitution`; 0 to 2 are pivotal.
+    n, n_errors : int64 arrays (n_panels, n_strata)
+    stratum_gain : float64 array (n_panels, n_strata)
+        NaN where the panel has no query in the stratum.
+    task_moments : int64 array (n_panels, n_tasks, 4) or None
+        n, n_pivotal, gain in 1/`unit`, panel_correct; tasks in the order of the bootstrap.
+    unit : int
+    """
+
+    rule: str | int
+    size: int
+    members: NDArray[np.int32]
+    n_scored: NDArray[np.int64]
+    n_pivotal: NDArray[np.int64]
+    panel_accuracy: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    pivotal_gain: NDArray[np.float64]
+    stratum: NDArray[np.int64]
+    n: NDArray[np.int64]
+    n_errors: NDArray[np.int64]
+    stratum_gain: NDArray[np.float64]
+    task_moments: NDArray[np.int64] | None
+    unit: int
+
+    def moment_table(self) -> NDArray[np.int64]:
+        """`task_moments` as bootstrap data (n_tasks, 4 n_panels): column 4 p + moment."""
+        if self.task_moments is None:
+            raise ValueError("moment_table needs a sweep made with tasks=")
+        n_panels, n_tasks, n_moments = self.task_moments.shape
+        return self.task_moments.transpose(1, 0, 2).reshape(n_tasks, n_panels * n_moments)

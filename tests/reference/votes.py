@@ -5,6 +5,17 @@ from fractions import Fraction
 import numpy as np
 
 
+def random_panel(seed, n, k, missing=0.0):
+    """Ballots, signal and labels that lean towards the truth, with gaps."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n).astype(np.int8)
+    votes = np.where(rng.random((n, k)) < 0.65, labels[:, None], 1 - labels[:, None])
+    signal = np.where(rng.random(n) < 0.85, labels, 1 - labels)
+    for array in (votes, signal, labels):
+        array[rng.random(array.shape) < missing] = -1
+    return votes.astype(np.int8), signal.astype(np.int8), labels
+
+
 def decide(row, weights=None, tie=0):
     """Decision of one row of ballots, None where nobody voted."""
     weights = [1] * len(row) if weights is None else weights

@@ -1,0 +1,9 @@
+from typing import Any
+
+OUTCOMES: tuple[str, ...]
+
+def outcome_rows(
+    votes: Any, signal: Any, labels: Any, codes: Any, rule: int, shares: Any, out: Any
+) -> None: ...
+def error_rows(errors: Any, codes: Any, single: Any, both: Any) -> None: ...
+def pair_rows(errors: Any, codes: Any, out: Any) -> None: ...

@@ -1,0 +1,155 @@
+"""Every sub-panel of a size, from the distinct ballot patterns of the whole panel."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core._checks.ballots import as_ballots, as_column
+from ropoll_core._checks.options import as_count
+from ropoll_core._checks.resampling import as_tasks
+from ropoll_core._kernels import sub_panels as kernels
+from ropoll_core._parallel import run_chunks
+from ropoll_core._results.votes import SubsetSweep
+from ropoll_core.votes._rules import as_rule, gain_unit, rule_code, unit_shares
+from ropoll_core.votes._types import as_types
+
+__all__ = ["subset_sweep"]
+
+MOST_PANELS = 1 << 22
+
+
+def subset_sweep(
+    votes: Any,
+    signal: Any,
+    labels: Any,
+    size: int,
+    *,
+    rule: Any = "uniform",
+    tasks: Any = None,
+    workers: int | None = None,
+) -> SubsetSweep:
+    """Substitution on every panel of `size` of the judges.
+
+    Parameters
+    ----------
+    votes, signal, labels : array_like
+        As in :func:`substitution`.
+    size : int
+        Judges of a sub-panel, 1 to n_judges. Even sizes show their asymmetry by themselves: a
+        tally of -2 gains exactly nothing.
+    rule : {"uniform", "majority"} or int
+        As in :func:`substitution`; a judge's index keeps the panels which that judge is in.
+    tasks : array_like (n_queries,), optional
+        Keys of tasks: the result then holds integer sums by task for the bootstrap.
+    workers : int, optional
+        Threads; see :func:`ropoll_core.default_workers`.
+
+    Returns
+    -------
+    SubsetSweep
+        One row a panel, in lexicographic order of its judges.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong type or shape, a value is no ballot, or there are more
+        than 2^22 panels.
+
+    Notes
+    -----
+    Up to 12 judges one pass over the data serves every panel: the rest works on at most
+    2^(n_judges + 2) distinct rows (more with gaps), 2 ns a row, panel and judge.
+
+    Examples
+    --------
+    >>> from ropoll_core import subset_sweep
+    >>> sweep = subset_sweep([[1, 1, 0], [1, 0, 0]], [0, 0], [0, 0], 2)
+    >>> sweep.members.tolist(), sweep.panel_accuracy.tolist()
+    ([[0, 1], [0, 2], [1, 2]], [0.5, 1.0, 1.0])
+    >>> sweep.gain.tolist()
+    [0.5, 0.0, 0.0]
+    """
+    # Check arguments: votes / signal / labels / size / rule / tasks
+    ballots = as_ballots(votes)
+    n_queries, n_judges = ballots.shape
+    signal_column = as_column(signal, "signal", n_queries)
+    label_column = as_column(labels, "labels", n_queries)
+    size = as_count(size, "size", most=n_judges)
+    rule = as_rule(rule, n_judges)
+    if math.comb(n_judges, size) > MOST_PANELS:
+        raise ValueError(
+            f"size={size} of {n_judges} judges makes {math.comb(n_judges, size)} panels, "
+            f"more than {MOST_PANELS}"
+        )
+    codes, n_tasks = (None, 0) if tasks is None else as_tasks(tasks, n_queries)
+
+    members = np.array(list(itertools.combinations(range(n_judges), size)), np.int32)
+    if isinstance(rule, int):
+        members = np.ascontiguousarray(members[(members == rule).any(axis=1)])
+    types = as_types(ballots, signal_column, label_column, workers=workers)
+    slots = 2 * size + 1
+    counted = np.zeros((len(members), 2, slots), np.int64)
+    gained = np.empty((len(members), slots))
+    columns = (types.signal, types.labels, types.counts, members, rule_code(rule))
+
+    def kernel(start: int, stop: int, scratch: NDArray[np.int64]) -> None:
+        kernels.stratum_rows(types.votes, *columns, counted, gained, start, stop, scratch)
+
+    run_chunks(
+        kernel,
+        len(members),
+        cost_ns=2.0 * size * types.n_types,
+        workers=workers,
+        scratch=lambda: np.empty((size + 1, slots), np.int64),
+    )
+
+    moments, unit = None, 1
+    if codes is not None:
+        n_valid = range(1, size + 1) if (types.votes < 0).any() else [size]
+        unit = gain_unit(rule, n_valid, n_queries)
+        shares = unit_shares(unit, size)
+        sums = np.zeros((len(members), n_tasks, 4), np.int64)
+        data = (signal_column, label_column, codes, members, rule_code(rule), shares, sums)
+
+        def task_kernel(start: int, stop: int) -> None:
+            kernels.task_rows(ballots, *data, start, stop)
+
+        run_chunks(task_kernel, len(members), cost_ns=2.0 * size * n_queries, workers=workers)
+        moments = sums
+
+    stratum = np.arange(-size, size + 1)
+    used = counted[:, 0].any(axis=0)
+    n, n_errors = counted[:, 0], counted[:, 1]
+    n_scored = n.sum(axis=1)
+    pivotal = (stratum >= 0) & (stratum <= 2)
+    n_pivotal = n[:, pivotal].sum(axis=1)
+    total = gained[:, pivotal].sum(axis=1)
+    n_right = n_scored - n_errors.sum(axis=1)
+    return SubsetSweep(
+        rule=rule,
+        size=size,
+        members=members,
+        n_scored=n_scored,
+        n_pivotal=n_pivotal,
+        panel_accuracy=_divide(n_right, n_scored),
+        accuracy=_divide(n_right + total, n_scored),
+        gain=_divide(total, n_scored),
+        pivotal_gain=_divide(total, n_pivotal),
+        stratum=stratum[used],
+        n=n[:, used],
+        n_errors=n_errors[:, used],
+        stratum_gain=_divide(gained[:, used], n[:, used]),
+        task_moments=moments,
+        unit=unit,
+    )
+
+
+def _divide(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[np.float64]:
+    out = np.full(denominator.shape, np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator > 0)
+    return out
