@@ -50,13 +50,21 @@ def as_panels(
     return Panels(
         array,
         lead,
-        as_weights(weights, array, lead),
+        _in_type_of(array, as_weights(weights, array, lead)),
         policy,
         result,
         result if len(lead) == 1 else result.reshape(array.shape[0], array.shape[2]),
         resolve_workers(workers),
         as_flag(full_output, "full_output"),
     )
+
+
+def _in_type_of(scores: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[Any] | None:
+    """Weights in the type of the scores; relative to the largest where that narrows them."""
+    if weights is None or scores.dtype == weights.dtype:
+        return weights
+    relative: NDArray[Any] = weights / weights.max(axis=1, keepdims=True)
+    return relative.astype(scores.dtype)
 
 
 def as_out(out: Any, shape: tuple[int, ...], scores: NDArray[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["NAN_POLICIES", "as_scores", "as_weights", "raise_infinite", "raise_missing"]
 
 NAN_POLICIES = ("omit", "propagate", "raise")
+_NATIVE = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tuple[int, ...]]:
@@ -19,6 +20,8 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     the leading shape, to give the result back its own. Infinities are left to the kernels,
     which see every value anyway: see :func:`raise_infinite`.
     """
+    if type(scores) is np.ndarray and scores.ndim == 3 and _is_native(scores) and scores.size:
+        return scores, scores.shape[:1]  # the common case, at once
     if isinstance(scores, np.ma.MaskedArray):
         raise TypeError(
             f"{argument} must be a plain array: a masked array would lose its mask; "
@@ -55,6 +58,10 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     return array, lead
 
 
+def _is_native(array: NDArray[Any]) -> bool:
+    return array.dtype in _NATIVE and array.flags.aligned
+
+
 def _from_objects(array: NDArray[Any], argument: str) -> NDArray[np.float64]:
     """Objects to float64: numbers as they are, None and NA as NaN, anything else refused."""
     result = np.empty(array.shape, dtype=np.float64)
@@ -73,8 +80,10 @@ def _from_objects(array: NDArray[Any], argument: str) -> NDArray[np.float64]:
     return result
 
 
-def as_weights(weights: Any, scores: NDArray[Any], lead: tuple[int, ...]) -> NDArray[Any] | None:
-    """Weights as (1 or n_queries, n_judges) in the dtype of `scores`; None stays None.
+def as_weights(
+    weights: Any, scores: NDArray[Any], lead: tuple[int, ...]
+) -> NDArray[np.float64] | None:
+    """Weights as float64 (1 or n_queries, n_judges), contiguous; None stays None.
 
     Checks what does not depend on which judges are valid: shape, type, sign, finiteness and a
     positive sum. NaN is refused.
@@ -90,7 +99,7 @@ def as_weights(weights: Any, scores: NDArray[Any], lead: tuple[int, ...]) -> NDA
             f"weights must have shape ({n_judges},) or {(*lead, n_judges)}, got {array.shape}"
         )
     rows = array.reshape(-1, n_judges) if array.size else array.reshape(0, n_judges)
-    rows = np.ascontiguousarray(rows, dtype=scores.dtype)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
     bad = ~(np.isfinite(rows) & (rows >= 0))
     if bad.any():
         place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), array.shape))
@@ -110,25 +119,41 @@ def _query(position: int, lead: tuple[int, ...]) -> int | tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(position, lead))
 
 
-def raise_infinite(scores: NDArray[Any], lead: tuple[int, ...]) -> None:
-    """Raise for the first +-inf; called once a kernel has reported that there is one."""
-    _raise_first(np.isinf, scores, lead, "scores must be finite or NaN (missing)")
+def raise_infinite(
+    scores: NDArray[Any], lead: tuple[int, ...], weights: NDArray[np.float64] | None = None
+) -> None:
+    """Raise for the first +-inf; called once a kernel has reported that there is one.
+
+    Judges of weight zero are passed over, as in :func:`raise_missing`.
+    """
+    _raise_first(np.isinf, scores, lead, weights, "scores must be finite or NaN (missing)")
 
 
-def raise_missing(scores: NDArray[Any], lead: tuple[int, ...]) -> None:
+def raise_missing(
+    scores: NDArray[Any], lead: tuple[int, ...], weights: NDArray[np.float64] | None = None
+) -> None:
     """Raise for the first NaN, under nan_policy='raise'."""
-    _raise_first(np.isnan, scores, lead, "scores must not be missing under nan_policy='raise'")
+    rule = "scores must not be missing under nan_policy='raise'"
+    _raise_first(np.isnan, scores, lead, weights, rule)
 
 
 def _raise_first(
-    test: Any, scores: NDArray[Any], lead: tuple[int, ...], rule: str, rows: int = 4096
+    test: Any,
+    scores: NDArray[Any],
+    lead: tuple[int, ...],
+    weights: NDArray[np.float64] | None,
+    rule: str,
+    rows: int = 4096,
 ) -> None:
     for start in range(0, scores.shape[0], rows):
         found = test(scores[start : start + rows])
+        if weights is not None:
+            part = weights if len(weights) == 1 else weights[start : start + rows]
+            found &= (part > 0)[:, :, np.newaxis]
         if found.any():
             query, judge, attribute = np.unravel_index(int(found.argmax()), found.shape)
             value = scores[start + query, judge, attribute]
+            where = f"query {_query(int(start + query), lead)}, " if lead else ""
             raise ValueError(
-                f"{rule}, got {value} at query {_query(int(start + query), lead)}, "
-                f"judge {int(judge)}, attribute {int(attribute)}"
+                f"{rule}, got {value} at {where}judge {int(judge)}, attribute {int(attribute)}"
             )

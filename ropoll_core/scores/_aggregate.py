@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ropoll_core._checks.options import as_choice
+from ropoll_core.scores._geometric_median import geometric_median
 from ropoll_core.scores._means import coordinatewise_trimmed_mean, mean, trimmed_mean
 from ropoll_core.scores._medians import coordinatewise_median, medoid
 
@@ -14,6 +15,7 @@ __all__ = ["METHODS", "aggregate"]
 
 #: Every aggregator by name.
 METHODS: dict[str, Callable[..., Any]] = {
+    "geometric_median": geometric_median,
     "mean": mean,
     "coordinatewise_median": coordinatewise_median,
     "trimmed_mean": trimmed_mean,

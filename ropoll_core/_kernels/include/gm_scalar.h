@@ -1,0 +1,428 @@
+/* The robust solver: one query at a time in extended precision.
+ *
+ * Takes what the lanes do not settle: mixed scales, collinear and nearly collinear panels,
+ * minimisers next to a data point, outliers to 1e308, everything times 1e-200. The exponent
+ * range of `long double` (x86, and quad precision elsewhere) makes scaling needless; where
+ * long double is double such queries may end as GM_NOT_CERTIFIED, never as a wrong claim.
+ *
+ * Contract: n >= 1 valid rows, finite, weights positive and finite. Always ends: every loop
+ * has a cap.
+ */
+#ifndef ROPOLL_GM_SCALAR_H
+#define ROPOLL_GM_SCALAR_H
+
+#include <math.h>
+
+#include <algorithm>
+
+#include "gm_types.h"
+
+namespace gm_scalar {
+
+typedef long double real;
+
+/* Above this many attributes (or points) Newton's matrix (or all pairs) is not formed. */
+enum { MOST_NEWTON = 160, MOST_PAIRS = 512 };
+
+struct Problem {
+    ptrdiff_t m, d;   /* distinct points */
+    real *x, *w;      /* (m, d) offsets from the origin; (m,) */
+    real W;           /* sum of w */
+    real *mean;       /* weighted mean, as an offset */
+    real *r;          /* (m,) distances from the point last evaluated */
+    real *z, *g, *p, *try_z, *try_g, *best, *far; /* (d,) */
+    real *H;          /* (d, d), or unused */
+    real *key;        /* (m,) sort keys */
+    ptrdiff_t *order; /* (m,) */
+    const double *origin;
+};
+
+static inline size_t work_bytes(ptrdiff_t n, ptrdiff_t d) {
+    const ptrdiff_t h = d <= MOST_NEWTON ? d * d : 0;
+    return sizeof(real) * (size_t)(n * d + 3 * n + 8 * d + h) + sizeof(ptrdiff_t) * (size_t)n;
+}
+
+static inline void carve(Problem &P, char *work, ptrdiff_t n, ptrdiff_t d) {
+    real *at = (real *)work;
+    auto take = [&at](ptrdiff_t count) { real *p = at; at += count; return p; };
+    P.d = d;
+    P.x = take(n * d);
+    P.w = take(n), P.r = take(n), P.key = take(n);
+    P.mean = take(d), P.z = take(d), P.g = take(d), P.p = take(d);
+    P.try_z = take(d), P.try_g = take(d), P.best = take(d), P.far = take(d);
+    P.H = take(d <= MOST_NEWTON ? d * d : 0);
+    P.order = (ptrdiff_t *)at;
+}
+
+static inline real dot(const real *a, const real *b, ptrdiff_t d) {
+    real s = 0;
+    for (ptrdiff_t k = 0; k < d; k++) s += a[k] * b[k];
+    return s;
+}
+
+static inline real distance(const real *a, const real *b, ptrdiff_t d) {
+    real s = 0;
+    for (ptrdiff_t k = 0; k < d; k++) s += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrtl(s);
+}
+
+/* Exact copies become one point of their total weight. */
+static void merge_copies(Problem &P, const double *x, const double *w, ptrdiff_t n) {
+    const ptrdiff_t d = P.d;
+    P.m = 0;
+    P.W = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double *row = x + i * d;
+        ptrdiff_t j = 0;
+        for (; j < P.m; j++) {
+            ptrdiff_t k = 0;
+            while (k < d && P.x[j * d + k] == (real)row[k]) k++;
+            if (k == d) break;
+        }
+        if (j == P.m) {
+            for (ptrdiff_t k = 0; k < d; k++) P.x[j * d + k] = row[k];
+            P.w[j] = 0;
+            P.order[j] = i;
+            P.m++;
+        }
+        P.w[j] += w[i];
+        P.W += w[i];
+    }
+}
+
+/* Sum of w_i (x_i - z)/r_i over the points away from z into g, F as the value; fills r.
+ * `here` receives the weight of the points exactly at z, `pull` sum w_i/r_i. */
+static real evaluate(Problem &P, const real *z, real *g, real &here, real &pull) {
+    const ptrdiff_t d = P.d;
+    real F = 0;
+    here = pull = 0;
+    for (ptrdiff_t k = 0; k < d; k++) g[k] = 0;
+    for (ptrdiff_t i = 0; i < P.m; i++) {
+        const real *x = P.x + i * d, r = distance(x, z, d);
+        P.r[i] = r;
+        if (r == 0) {
+            here += P.w[i];
+            continue;
+        }
+        const real a = P.w[i] / r;
+        for (ptrdiff_t k = 0; k < d; k++) g[k] += a * (x[k] - z[k]);
+        F += P.w[i] * r;
+        pull += a;
+    }
+    return F;
+}
+
+/* Bound on F(z) - min F after evaluate(z, g). A dual point is a force of length <= w_i on each
+ * judge, the forces balanced. First: all unit pulls, scaled and shifted to balance. Then, for
+ * the k nearest judges, whose directions rounding (or a kink) leaves open: they answer the
+ * pull of all others in proportion to their weights. The smallest of these is the gap. */
+static real certificate(Problem &P, const real *z, const real *g, real F, real here) {
+    const ptrdiff_t d = P.d, m = P.m;
+    const real length = sqrtl(dot(g, g, d));
+    real gap = INFINITY;
+    if (here == 0) {
+        real lean = 0;
+        for (ptrdiff_t k = 0; k < d; k++) lean += g[k] * (P.mean[k] - z[k]);
+        const real rho = length / P.W;
+        gap = std::max((rho * F + lean) / (1 + rho), (real)0);
+        if (gap <= 1e-16L * F) return gap;
+    }
+    for (ptrdiff_t i = 0; i < m; i++) P.order[i] = i;
+    std::sort(P.order, P.order + m, [&P](ptrdiff_t a, ptrdiff_t b) {
+        return P.r[a] < P.r[b] || (P.r[a] == P.r[b] && a < b);
+    });
+    real near_w = 0, near_F = 0;
+    real *far = P.far, *near_t = P.try_z; /* sum over the near of w (x - z) */
+    for (ptrdiff_t k = 0; k < d; k++) far[k] = g[k], near_t[k] = 0;
+    for (ptrdiff_t c = 0; c + 1 < m; c++) {
+        const ptrdiff_t i = P.order[c];
+        const real r = P.r[i], w = P.w[i];
+        for (ptrdiff_t k = 0; k < d; k++) {
+            const real t = w * (P.x[i * d + k] - z[k]);
+            near_t[k] += t;
+            if (r != 0) far[k] -= t / r;
+        }
+        near_w += w;
+        near_F += w * r;
+        if (near_F > gap || near_F > 1e-3L * F) break;
+        const real pull = sqrtl(dot(far, far, d));
+        const real theta = pull > near_w ? near_w / pull : 1;
+        const real bound =
+            (1 - theta) * (F - near_F) + near_F + theta * dot(far, near_t, d) / near_w;
+        gap = std::min(gap, std::max(bound, (real)0));
+    }
+    return gap;
+}
+
+/* Solves (H + tiny) p = g in place by LDL^T; false if a pivot is not positive. */
+static bool solve_newton(real *H, const real *g, real *p, ptrdiff_t d) {
+    real trace = 0;
+    for (ptrdiff_t k = 0; k < d; k++) trace += H[k * d + k];
+    const real ridge = trace * 1e-19L;
+    for (ptrdiff_t j = 0; j < d; j++) {
+        real *row = H + j * d;
+        for (ptrdiff_t k = 0; k < j; k++) {
+            real s = row[k];
+            for (ptrdiff_t l = 0; l < k; l++) s -= row[l] * H[k * d + l];
+            row[k] = s; /* L D */
+        }
+        real pivot = row[j] + ridge;
+        for (ptrdiff_t k = 0; k < j; k++) {
+            const real scaled = row[k];
+            row[k] = scaled / H[k * d + k];
+            pivot -= scaled * row[k];
+        }
+        if (!(pivot > 0)) return false;
+        row[j] = pivot;
+    }
+    for (ptrdiff_t j = 0; j < d; j++) {
+        real s = g[j];
+        for (ptrdiff_t k = 0; k < j; k++) s -= H[j * d + k] * p[k];
+        p[j] = s;
+    }
+    for (ptrdiff_t j = d - 1; j >= 0; j--) {
+        real s = p[j] / H[j * d + j];
+        for (ptrdiff_t k = j + 1; k < d; k++) s -= H[k * d + j] * p[k];
+        p[j] = s;
+    }
+    return true;
+}
+
+/* Newton's direction at z, or the Weiszfeld step where Newton has none. */
+static void direction(Problem &P, const real *z, const real *g, real pull) {
+    const ptrdiff_t d = P.d;
+    bool newton = d <= MOST_NEWTON;
+    if (newton) {
+        std::fill(P.H, P.H + d * d, (real)0);
+        for (ptrdiff_t i = 0; i < P.m; i++) {
+            if (P.r[i] == 0) continue;
+            const real a = P.w[i] / P.r[i];
+            real *u = P.try_z;
+            for (ptrdiff_t k = 0; k < d; k++) u[k] = (P.x[i * d + k] - z[k]) / P.r[i];
+            for (ptrdiff_t j = 0; j < d; j++)
+                for (ptrdiff_t k = 0; k <= j; k++) P.H[j * d + k] -= a * u[j] * u[k];
+        }
+        for (ptrdiff_t k = 0; k < d; k++) P.H[k * d + k] += pull;
+        newton = solve_newton(P.H, g, P.p, d) && dot(P.p, g, d) > 0 &&
+                 dot(P.p, P.p, d) < INFINITY;
+    }
+    if (!newton)
+        for (ptrdiff_t k = 0; k < d; k++) P.p[k] = g[k] / pull;
+}
+
+/* Slope of -F along p at z + t p. */
+static real slope(Problem &P, const real *z, real t) {
+    const ptrdiff_t d = P.d;
+    for (ptrdiff_t k = 0; k < d; k++) P.try_z[k] = z[k] + t * P.p[k];
+    real s = 0;
+    for (ptrdiff_t i = 0; i < P.m; i++) {
+        const real *x = P.x + i * d;
+        real along = 0, square = 0;
+        for (ptrdiff_t k = 0; k < d; k++) {
+            const real e = x[k] - P.try_z[k];
+            along += e * P.p[k];
+            square += e * e;
+        }
+        if (square > 0) s += P.w[i] * along / sqrtl(square);
+    }
+    return s;
+}
+
+/* A step length t along p, F convex along it: brackets the zero of the slope and stops once
+ * the slope has fallen to a third. */
+static real step_length(Problem &P, const real *z, real slope0) {
+    real low = 0, high = 1, at_low = slope0, at_high = slope(P, z, 1);
+    for (int grow = 0; grow < 60 && at_high > 0.3L * slope0; grow++) {
+        low = high, at_low = at_high;
+        high *= 4;
+        at_high = slope(P, z, high);
+    }
+    if (fabsl(at_high) <= 0.3L * slope0) return high;
+    for (int cut = 0; cut < 80; cut++) {
+        real t = low + (high - low) * at_low / (at_low - at_high);
+        const real edge = 0.1L * (high - low);
+        t = std::min(std::max(t, low + edge), high - edge);
+        const real s = slope(P, z, t);
+        if (fabsl(s) <= 0.3L * slope0) return t;
+        if (s > 0)
+            low = t, at_low = s;
+        else
+            high = t, at_high = s;
+    }
+    return low > 0 ? low : high;
+}
+
+/* Leaves the data point b (offset zero) along its excess pull g, by the exact Newton step of
+ * the one-dimensional problem. */
+static void leave(Problem &P, const real *from, const real *g, real excess) {
+    const ptrdiff_t d = P.d;
+    const real length = sqrtl(dot(g, g, d));
+    real curve = 0, nearest = INFINITY;
+    for (ptrdiff_t i = 0; i < P.m; i++) {
+        if (P.r[i] == 0) continue;
+        real along = 0;
+        for (ptrdiff_t k = 0; k < d; k++) along += (P.x[i * d + k] - from[k]) * g[k];
+        along /= P.r[i] * length;
+        curve += P.w[i] / P.r[i] * std::max(1 - along * along, (real)0);
+        nearest = std::min(nearest, P.r[i]);
+    }
+    real t = excess / curve;
+    if (!(t < nearest)) t = nearest / 2;
+    for (ptrdiff_t k = 0; k < d; k++) P.z[k] = from[k] + t * g[k] / length;
+}
+
+static void iterate(Problem &P, double tol, int max_iter, GmAnswer &out) {
+    const ptrdiff_t d = P.d;
+    real best_F = INFINITY, best_gap = INFINITY;
+    int idle = 0;
+    out.n_iter = 0;
+    for (;;) {
+        real here, pull;
+        const real F = evaluate(P, P.z, P.g, here, pull);
+        const real length = sqrtl(dot(P.g, P.g, d));
+        const real gap = certificate(P, P.z, P.g, F, here);
+        if (!(gap >= best_gap)) {
+            idle = gap < best_gap / 2 ? 0 : idle + 1;
+            best_gap = gap, best_F = F;
+            std::copy(P.z, P.z + d, P.best);
+        } else {
+            idle++;
+        }
+        const bool good = best_gap <= tol * best_F;
+        if (best_gap <= 1e-5L * tol * best_F || (good && idle > 1) || idle > 40) break;
+        if (out.n_iter >= max_iter) break;
+        out.n_iter++;
+        if (here > 0) {
+            if (length <= here) break; /* this data point is the median, and was recorded */
+            std::copy(P.z, P.z + d, P.try_g);
+            leave(P, P.try_g, P.g, length - here);
+            continue;
+        }
+        direction(P, P.z, P.g, pull);
+        const real t = step_length(P, P.z, dot(P.g, P.p, d));
+        for (ptrdiff_t k = 0; k < d; k++) P.z[k] += t * P.p[k];
+    }
+    std::copy(P.best, P.best + d, P.z);
+    out.objective = (double)best_F;
+    out.gap = (double)best_gap;
+    out.status = best_gap <= tol * best_F ? GM_CERTIFIED : GM_NOT_CERTIFIED;
+}
+
+/* If all points lie on one line (to `slack` of their spread): the middle of the minimisers
+ * on it into z, and whether there are several. False if they do not, or the certificate
+ * does not bear it out. */
+static bool on_a_line(Problem &P, double slack, double tol, GmAnswer &out) {
+    const ptrdiff_t d = P.d, m = P.m;
+    ptrdiff_t tip = 0;
+    real reach = 0;
+    for (ptrdiff_t i = 0; i < m; i++) {
+        const real s = dot(P.x + i * d, P.x + i * d, d);
+        if (s > reach) reach = s, tip = i;
+    }
+    reach = sqrtl(reach);
+    const real *e = P.x + tip * d;
+    for (ptrdiff_t i = 0; i < m; i++) {
+        const real along = dot(P.x + i * d, e, d) / (reach * reach);
+        real off = 0;
+        for (ptrdiff_t k = 0; k < d; k++) {
+            const real t = P.x[i * d + k] - along * e[k];
+            off += t * t;
+        }
+        if (off > slack * slack * reach * reach) return false;
+        P.key[i] = along;
+        P.order[i] = i;
+    }
+    std::sort(P.order, P.order + m, [&P](ptrdiff_t a, ptrdiff_t b) {
+        return P.key[a] < P.key[b] || (P.key[a] == P.key[b] && a < b);
+    });
+    const real half = P.W / 2, tie = 1e-15L * P.W;
+    real below = 0;
+    ptrdiff_t c = 0;
+    while (c + 1 < m && below + P.w[P.order[c]] < half - tie) below += P.w[P.order[c++]];
+    const bool several = c + 1 < m && below + P.w[P.order[c]] <= half + tie;
+    const real *a = P.x + P.order[c] * d;
+    const real *b = several ? P.x + P.order[c + 1] * d : a;
+    for (ptrdiff_t k = 0; k < d; k++) P.z[k] = (a[k] + b[k]) / 2;
+    real here, pull;
+    const real F = evaluate(P, P.z, P.g, here, pull);
+    const real gap = certificate(P, P.z, P.g, F, here);
+    out.objective = (double)F;
+    out.gap = (double)gap;
+    out.n_iter = 0;
+    out.status = several ? GM_NOT_UNIQUE : GM_CERTIFIED;
+    return gap <= tol * F;
+}
+
+/* Tests data points: returns one that is the median, or -1 and in `start` the best of them. */
+static ptrdiff_t data_point_test(Problem &P, ptrdiff_t &start) {
+    const ptrdiff_t d = P.d;
+    real least = INFINITY, least_excess = INFINITY;
+    start = 0;
+    /* With very many points, only a sample can be tried: the iteration visits the others. */
+    const ptrdiff_t stride = P.m <= MOST_PAIRS ? 1 : P.m / 64;
+    for (ptrdiff_t j = 0; j < P.m; j += stride) {
+        real here, pull;
+        const real F = evaluate(P, P.x + j * d, P.g, here, pull);
+        const real excess = sqrtl(dot(P.g, P.g, d)) - here;
+        if (excess <= 0) return j;
+        /* F cannot rank points that differ by less than its rounding. */
+        const real blur = 1e-18L * F;
+        if (F < least - blur || (F < least + blur && excess < least_excess)) {
+            least = std::min(F, least), least_excess = excess, start = j;
+        }
+    }
+    return -1;
+}
+
+static void set_origin(Problem &P, const double *origin) {
+    const ptrdiff_t d = P.d;
+    P.origin = origin;
+    for (ptrdiff_t k = 0; k < d; k++) P.mean[k] = 0;
+    for (ptrdiff_t i = 0; i < P.m; i++)
+        for (ptrdiff_t k = 0; k < d; k++) {
+            P.x[i * d + k] -= origin[k];
+            P.mean[k] += P.w[i] / P.W * P.x[i * d + k];
+        }
+}
+
+/* The median of rows x (n, d) with weights w into z, absolute. */
+static void solve_one(
+    const double *x, const double *w, ptrdiff_t n, ptrdiff_t d, double tol, double slack,
+    int max_iter, char *work, double *z, GmAnswer &out) {
+    Problem P;
+    carve(P, work, n, d);
+    merge_copies(P, x, w, n);
+    ptrdiff_t start;
+    const ptrdiff_t found = P.m == 1 ? 0 : data_point_test(P, start);
+    const ptrdiff_t base = found >= 0 ? found : start;
+    /* The row that point came from: its coordinates are exact doubles. */
+    const double *origin = x;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        ptrdiff_t k = 0;
+        while (k < d && P.x[base * d + k] == (real)x[i * d + k]) k++;
+        if (k == d) {
+            origin = x + i * d;
+            break;
+        }
+    }
+    set_origin(P, origin);
+    if (P.m == 1) {
+        for (ptrdiff_t k = 0; k < d; k++) P.z[k] = 0;
+        out.objective = out.gap = 0;
+        out.n_iter = 0;
+        out.status = GM_CERTIFIED;
+    } else if (!on_a_line(P, slack, tol, out)) {
+        for (ptrdiff_t k = 0; k < d; k++) P.z[k] = 0;
+        if (found < 0) {
+            real here, pull;
+            evaluate(P, P.z, P.g, here, pull);
+            leave(P, P.x + base * d, P.g, sqrtl(dot(P.g, P.g, d)) - here);
+        }
+        iterate(P, tol, max_iter, out);
+    }
+    for (ptrdiff_t k = 0; k < d; k++) z[k] = (double)(P.z[k] + origin[k]);
+}
+
+}  // namespace gm_scalar
+
+#endif

@@ -1,0 +1,164 @@
+/* Lane vectors of the current variant: one problem a lane. Part of a body (no include guard),
+ * inside `namespace ROPOLL_NS`.
+ *
+ * Every operation acts on each lane by itself, and fused multiply-add is written out where it
+ * is meant (contraction is off), so a lane's bits never depend on its neighbours. The maskz
+ * forms of intrinsics are the plain ones without GCC 12's false warnings.
+ */
+
+enum { W = ROPOLL_VECTOR_BYTES / (int)sizeof(double) };
+
+typedef double vec __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
+typedef long long ints __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+LANE_INLINE vec all(double a) { return a - (vec){}; }
+
+/* A truth value a lane, comparisons (false where a side is NaN) and choice. Written out, since
+ * GCC's vector ?: is weak on mask registers, and in GCC 12 unsound for SSE2. */
+#if ROPOLL_VECTOR_BYTES == 64
+struct mask { __mmask8 m; };
+LANE_INLINE mask operator&(mask a, mask b) { return {(__mmask8)(a.m & b.m)}; }
+LANE_INLINE mask operator|(mask a, mask b) { return {(__mmask8)(a.m | b.m)}; }
+LANE_INLINE mask operator~(mask a) { return {(__mmask8)~a.m}; }
+LANE_INLINE mask less(vec a, vec b) {
+    return {_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ)};
+}
+LANE_INLINE mask at_most(vec a, vec b) {
+    return {_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ)};
+}
+LANE_INLINE mask equal(vec a, vec b) {
+    return {_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_EQ_OQ)};
+}
+LANE_INLINE vec pick(mask c, vec yes, vec no) {
+    return (vec)_mm512_mask_blend_pd(c.m, (__m512d)no, (__m512d)yes);
+}
+LANE_INLINE vec larger(vec a, vec b) {
+    return (vec)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
+}
+LANE_INLINE vec smaller(vec a, vec b) {
+    return (vec)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);
+}
+#else
+struct mask { ints m; };
+LANE_INLINE mask operator&(mask a, mask b) { return {a.m & b.m}; }
+LANE_INLINE mask operator|(mask a, mask b) { return {a.m | b.m}; }
+LANE_INLINE mask operator~(mask a) { return {~a.m}; }
+LANE_INLINE vec pick(mask c, vec yes, vec no) {
+#if ROPOLL_VECTOR_BYTES == 32
+    return (vec)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)c.m);
+#else
+    return (vec)(((ints)yes & c.m) | ((ints)no & ~c.m));
+#endif
+}
+#if ROPOLL_VECTOR_BYTES == 32
+LANE_INLINE mask less(vec a, vec b) {
+    return {(ints)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_LT_OQ)};
+}
+LANE_INLINE mask at_most(vec a, vec b) {
+    return {(ints)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_LE_OQ)};
+}
+LANE_INLINE mask equal(vec a, vec b) {
+    return {(ints)_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_EQ_OQ)};
+}
+LANE_INLINE vec larger(vec a, vec b) { return (vec)_mm256_max_pd((__m256d)a, (__m256d)b); }
+LANE_INLINE vec smaller(vec a, vec b) { return (vec)_mm256_min_pd((__m256d)a, (__m256d)b); }
+#elif ROPOLL_X86
+LANE_INLINE mask less(vec a, vec b) { return {(ints)_mm_cmplt_pd((__m128d)a, (__m128d)b)}; }
+LANE_INLINE mask at_most(vec a, vec b) { return {(ints)_mm_cmple_pd((__m128d)a, (__m128d)b)}; }
+LANE_INLINE mask equal(vec a, vec b) { return {(ints)_mm_cmpeq_pd((__m128d)a, (__m128d)b)}; }
+LANE_INLINE vec larger(vec a, vec b) { return (vec)_mm_max_pd((__m128d)a, (__m128d)b); }
+LANE_INLINE vec smaller(vec a, vec b) { return (vec)_mm_min_pd((__m128d)a, (__m128d)b); }
+#else
+LANE_INLINE mask less(vec a, vec b) { return {a < b}; }
+LANE_INLINE mask at_most(vec a, vec b) { return {a <= b}; }
+LANE_INLINE mask equal(vec a, vec b) { return {a == b}; }
+LANE_INLINE vec larger(vec a, vec b) { return pick(less(b, a), a, b); }
+LANE_INLINE vec smaller(vec a, vec b) { return pick(less(a, b), a, b); }
+#endif
+#endif
+
+/* a * b + c and c - a * b, fused where the instruction set has it. */
+LANE_INLINE vec fma(vec a, vec b, vec c) {
+#if ROPOLL_VECTOR_BYTES == 64
+    return (vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif ROPOLL_VECTOR_BYTES == 32
+    return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return a * b + c;
+#endif
+}
+
+LANE_INLINE vec fnma(vec a, vec b, vec c) {
+#if ROPOLL_VECTOR_BYTES == 64
+    return (vec)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif ROPOLL_VECTOR_BYTES == 32
+    return (vec)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#else
+    return c - a * b;
+#endif
+}
+
+LANE_INLINE vec root(vec a) {
+#if ROPOLL_VECTOR_BYTES == 64
+    return (vec)_mm512_maskz_sqrt_pd(0xff, (__m512d)a);
+#elif ROPOLL_VECTOR_BYTES == 32
+    return (vec)_mm256_sqrt_pd((__m256d)a);
+#elif ROPOLL_X86
+    return (vec)_mm_sqrt_pd((__m128d)a);
+#else
+    vec r;
+    for (int l = 0; l < W; l++) r[l] = __builtin_sqrt(a[l]);
+    return r;
+#endif
+}
+
+/* 1/sqrt(a) to about two units in the last place, for a normal and positive. */
+LANE_INLINE vec inverse_root(vec a) {
+#if ROPOLL_VECTOR_BYTES == 64
+    /* 14 bits from the table, doubled twice (Goldschmidt): cheaper than sqrt and divide. */
+    const vec y = (vec)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)a), half = all(0.5);
+    vec g = a * y, h = half * y;
+    vec e = fnma(g, h, half);
+    g = fma(g, e, g);
+    h = fma(h, e, h);
+    e = fnma(g, h, half);
+    h = fma(h, e, h);
+    return h + h;
+#else
+    return 1.0 / root(a);
+#endif
+}
+
+enum { ALL_LANES = (1 << W) - 1 };
+
+/* Bit l set where lane l of the mask is true. */
+LANE_INLINE unsigned bits(mask c) {
+#if ROPOLL_VECTOR_BYTES == 64
+    return c.m;
+#elif ROPOLL_VECTOR_BYTES == 32
+    return (unsigned)_mm256_movemask_pd((__m256d)c.m);
+#elif ROPOLL_X86
+    return (unsigned)_mm_movemask_pd((__m128d)c.m);
+#else
+    unsigned b = 0;
+    for (int l = 0; l < W; l++) b |= ((unsigned)c.m[l] & 1u) << l;
+    return b;
+#endif
+}
+
+/* Element `at` bytes behind each lane's pointer, widened to double. */
+template <typename T>
+LANE_INLINE vec gather(const char *const *p, ptrdiff_t at) {
+#define ROPOLL_AT(l) (double)*(const T *)(p[l] + at)
+#if ROPOLL_VECTOR_BYTES == 64
+    return (vec){ROPOLL_AT(0), ROPOLL_AT(1), ROPOLL_AT(2), ROPOLL_AT(3),
+                 ROPOLL_AT(4), ROPOLL_AT(5), ROPOLL_AT(6), ROPOLL_AT(7)};
+#elif ROPOLL_VECTOR_BYTES == 32
+    return (vec){ROPOLL_AT(0), ROPOLL_AT(1), ROPOLL_AT(2), ROPOLL_AT(3)};
+#else
+    return (vec){ROPOLL_AT(0), ROPOLL_AT(1)};
+#endif
+#undef ROPOLL_AT
+}
