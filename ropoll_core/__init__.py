@@ -29,7 +29,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "resampling": ("bootstrap",),
     "contamination": (),
     "theory": (),
-    "tables": (),
+    "tables": ("read_answers", "read_scores", "read_votes"),
     "engines": (),
     "_build_info": ("build_info",),
     "_parallel": ("default_workers",),

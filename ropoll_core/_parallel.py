@@ -16,9 +16,17 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["available_cores", "default_workers", "resolve_workers", "run_chunks"]
+__all__ = [
+    "available_cores",
+    "default_workers",
+    "resolve_workers",
+    "run_chunks",
+    "run_interruptible",
+]
+
+T = TypeVar("T")
 
 # A chunk short enough that Ctrl-C is answered at once and cores stay evenly loaded, long
 # enough that handing it out (about 1 us) costs nothing.
@@ -243,3 +251,40 @@ class _Job:
                 # Stop handing out chunks, then wait: the arrays are still being written to.
                 if self.error is None:
                     self.error = error
+
+
+def run_interruptible(task: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """Return ``task()``, run on a thread of its own so that Ctrl-C is answered at once.
+
+    For work in foreign code that never looks for signals. On KeyboardInterrupt `interrupt` is
+    called, from this thread; the task is waited for, and the KeyboardInterrupt raised. Away
+    from the main thread, where no signal arrives, the task runs inline.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return task()
+    context = contextvars.copy_context()
+    result: list[T] = []
+    failure: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            result.append(context.run(task))
+        except BaseException as error:  # raised again in the caller
+            failure.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=work, name="ropoll-task", daemon=True).start()
+    stopped: KeyboardInterrupt | None = None
+    while not done.is_set():
+        try:
+            done.wait()
+        except KeyboardInterrupt as error:
+            stopped = error
+            interrupt()
+    if stopped is not None:
+        raise stopped
+    if failure:
+        raise failure[0]
+    return result[0]

@@ -1,0 +1,122 @@
+"""JSON lines (and one JSON array of objects): keys by first appearance, values as JSON.
+
+A first pass collects the distinct lists of keys, which shows broken lines, records that are no
+objects, repeated keys and keys that some record lacks. DuckDB's reader of named columns is the
+fast way to the values, but it cannot tell a null from a missing key and matches keys without
+regard to case; where either matters, values are taken from the whole objects instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ropoll_core.tables._errors import TableError
+from ropoll_core.tables._session import Session, identifier, literal
+from ropoll_core.tables._source import Column, Source, plain_path
+
+__all__ = ["open_json"]
+
+
+class JsonSource(Source):
+    """A file of JSON objects, one a line or in one array."""
+
+    def __init__(self, path: str, columns: Sequence[Column], relation: str, array: bool) -> None:
+        super().__init__(path, columns, relation)
+        self.path, self.array = path, array
+
+    def places(self, records: Sequence[int]) -> list[str]:
+        if self.array:
+            return [f"record {record}" for record in records]
+        wanted = dict.fromkeys(records, "")
+        for number, (line, _) in enumerate(_lines(self.path), start=1):
+            if number in wanted:
+                wanted[number] = f"line {line}"
+            if number >= max(wanted, default=0):
+                break
+        return [wanted[record] for record in records]
+
+    def explain(self, error: Exception) -> TableError:
+        faults = []
+        if not self.array:
+            for line, text in _lines(self.path):
+                try:
+                    json.loads(text)
+                except json.JSONDecodeError as fault:
+                    what = f"{fault.msg} at character {fault.pos + 1}"
+                    faults.append(f"line {line}: not one JSON object a line ({what})")
+                except (ValueError, RecursionError) as fault:
+                    faults.append(f"line {line}: not one JSON object a line ({fault})")
+        if not faults:
+            return super().explain(error)
+        more = "" if len(faults) == 1 else f"; also line {', '.join(_line(f) for f in faults[1:6])}"
+        return TableError(f"{self.path}, {faults[0]}{more}")
+
+
+def _line(fault: str) -> str:
+    return fault.removeprefix("line ").split(":")[0]
+
+
+def open_json(path: str, session: Session) -> Source:
+    """Find the keys; refuse broken lines, records that are no objects and repeated keys."""
+    array = _first_byte(path) == b"["
+    layout = "array" if array else "newline_delimited"
+    file = literal(plain_path(path, session))
+    objects = f"read_json_objects({file}, format='{layout}')"
+    source = JsonSource(path, (), objects, array)
+    try:
+        found = session.run(lambda: session.rows(_SIGNATURES.format(relation=objects)))
+    except session.duckdb.Error as error:
+        raise source.explain(error) from None
+    if not found:
+        raise TableError(f"{path}: no records")
+    for kind, keys, record, _ in found:
+        if kind != "OBJECT" or len(set(keys)) < len(keys):
+            fault = "not a JSON object" if kind != "OBJECT" else "a key is there twice"
+            raise TableError(f"{path}, {source.places([record])[0]}: {fault}")
+    n_records = sum(count for *_, count in found)
+    counts: dict[str, int] = {}
+    for _, keys, _, count in found:
+        for key in keys:
+            counts[key] = counts.get(key, 0) + count
+    sparse = any(count < n_records for count in counts.values())
+    if sparse or len({key.lower() for key in counts}) < len(counts):
+        pointers = ", ".join(literal(_pointer(key)) for key in counts)
+        values = ", ".join(f"v[{i + 1}] AS c{i}" for i in range(len(counts)))
+        source.relation = (
+            f"(SELECT {values} FROM (SELECT json_extract(json, [{pointers}]) AS v FROM {objects}))"
+        )
+        columns = [Column(key, f"c{i}", "json", optional=True) for i, key in enumerate(counts)]
+    else:
+        named = ", ".join(f"{literal(key)}: 'JSON'" for key in counts)
+        source.relation = f"read_json({file}, format='{layout}', columns={{{named}}})"
+        columns = [Column(key, identifier(key), "json") for key in counts]
+    source.columns = {column.name: column for column in columns}
+    return source
+
+
+_SIGNATURES = """
+SELECT kind, keys, min(record) AS record, count(*) FROM (
+  SELECT row_number() OVER () AS record, json_type(json) AS kind, json_keys(json) AS keys
+  FROM {relation})
+GROUP BY kind, keys ORDER BY record"""
+
+
+def _pointer(key: str) -> str:
+    """The JSON pointer (RFC 6901) to a key of the record itself."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def _first_byte(path: str) -> bytes:
+    with open(path, "rb") as file:
+        head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return head[:1]
+
+
+def _lines(path: str) -> Iterator[tuple[int, bytes]]:
+    """(line, text) of each line that is not blank."""
+    with open(path, "rb") as file:
+        for line, raw in enumerate(file, start=1):
+            text = raw.removeprefix(b"\xef\xbb\xbf") if line == 1 else raw
+            if text.strip():
+                yield line, text
