@@ -197,7 +197,7 @@ def test_effective_votes_leaves_out_judges_without_variance():
     columns, names = reference.error_moments(errors)
     found = bootstrap(EffectiveVotes(*names), columns, n_resamples=500, rng=2)
     assert found.estimate == pytest.approx(2.0)  # judges 1 and 2 only, phi = 0
-    # Undefined where fewer than two judges vary.
+    # One judge left is worth one vote, none left is undefined.
     for r in range(200):
         value = reference.effective_votes(errors[reference.draws(as_key(2), r, 4)])
         np.testing.assert_allclose(found.replicates[r], value, rtol=1e-12)
@@ -522,3 +522,85 @@ def test_statistic_refusals():
         Mean(0) + "a"
     with pytest.raises(TypeError, match="takes a function"):
         OfTotals(3)
+
+
+# Studentised intervals
+
+
+def linearised_error(a, b):
+    """sqrt(sum A^2 - 2 r sum AB + r^2 sum B^2) / B of the ratio r of two task totals."""
+    r = a.sum() / b.sum()
+    return np.sqrt((a**2).sum() - 2 * r * (a * b).sum() + r**2 * (b**2).sum()) / b.sum()
+
+
+def ratio_tables(seed=0, n_tasks=25, n_rows=120):
+    rng = np.random.default_rng(seed)
+    tasks = rng.integers(0, n_tasks, n_rows)
+    tasks[:n_tasks] = np.arange(n_tasks)
+    rows = np.stack([rng.poisson(2, n_rows), rng.poisson(4, n_rows), rng.poisson(1, n_rows)], 1)
+    sums = np.stack([np.bincount(tasks, column) for column in rows.T], 1)
+    return rows, tasks, sums
+
+
+def test_studentised_ratio_by_its_formula():
+    rows, tasks, sums = ratio_tables()
+    found = bootstrap(Ratio(0, 1), rows, tasks=tasks, method="studentized", rng=8, n_resamples=400)
+    pivots = []
+    for r in range(400):
+        a, b, _ = sums[reference.draws(as_key(8), r, 25)].T
+        pivots.append((a.sum() / b.sum() - found.estimate) / linearised_error(a, b))
+    error = linearised_error(sums[:, 0], sums[:, 1])
+    low, high = np.quantile(pivots, [0.025, 0.975])
+    np.testing.assert_allclose(found.low, found.estimate - high * error, rtol=1e-12)
+    np.testing.assert_allclose(found.high, found.estimate - low * error, rtol=1e-12)
+    assert found.n_undefined == 0
+
+
+def test_studentised_sums_of_ratios_use_the_influence_of_each_task():
+    rows, tasks, sums = ratio_tables(1)
+    statistic = 2 * Ratio(0, 1) - Ratio(2, 1) / 4 + Mean(0) + 3
+    found = bootstrap(statistic, rows, tasks=tasks, method="studentized", rng=8, n_resamples=60)
+    counts = np.bincount(tasks)
+
+    def value_and_error(drawn):
+        a, b, c = sums[drawn].T
+        n = counts[drawn]
+        terms = [(2.0, a, b), (-0.25, c, b), (1.0, a, n)]
+        value = sum(w * top.sum() / bottom.sum() for w, top, bottom in terms) + 3
+        psi = sum(
+            w * (top - top.sum() / bottom.sum() * bottom) / bottom.sum() for w, top, bottom in terms
+        )
+        return value, np.sqrt((psi**2).sum())
+
+    estimate, error = value_and_error(np.arange(25))
+    drawn = [value_and_error(reference.draws(as_key(8), r, 25)) for r in range(60)]
+    pivots = [(value - estimate) / e for value, e in drawn]
+    low, high = np.quantile(pivots, [0.025, 0.975])
+    np.testing.assert_allclose(
+        [found.low, found.high], [estimate - high * error, estimate - low * error], rtol=1e-10
+    )
+
+
+def test_studentised_several_outputs():
+    rows, tasks, _ = ratio_tables(2)
+    options = {"tasks": tasks, "method": "studentized", "rng": 8}
+    both = bootstrap(Ratio([0, 2], 1) - Mean(0), rows, **options)
+    for i, column in enumerate((0, 2)):
+        one = bootstrap(Ratio(column, 1) - Mean(0), rows, **options)
+        assert (one.low, one.high) == pytest.approx((both.low[i], both.high[i]), rel=1e-12)
+
+
+def test_studentised_leaves_out_resamples_without_spread():
+    found = bootstrap(Mean(0), np.array([0, 0, 1]), method="studentized", rng=1)
+    # One of three tasks drawn thrice, or only the two zeros: 9 of 27.
+    assert found.n_undefined / 10_000 == pytest.approx(9 / 27, abs=0.02)
+    same = bootstrap(Mean(0), np.array([2, 2, 2]), method="studentized", rng=1)
+    assert same.status is BootstrapStatus.DEGENERATE
+
+
+def test_studentised_refusals():
+    for statistic in (Mean(0).sqrt(), Mean(0) * Mean(1), OfTotals(lambda t: t[0])):
+        with pytest.raises(TypeError, match="takes sums and differences of Ratio and Mean"):
+            bootstrap(statistic, np.ones((3, 2)), method="studentized")
+    with pytest.raises(TypeError, match="not a function of the rows"):
+        bootstrap(np.mean, np.ones((3, 2)), method="studentized")

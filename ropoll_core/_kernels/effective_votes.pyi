@@ -5,6 +5,8 @@ def phi_rows(
     totals: NDArray[np.float64], columns: NDArray[np.int64], out: NDArray[np.float64]
 ) -> None: ...
 def panel_rows(
+    totals: NDArray[np.float64],
+    columns: NDArray[np.int64],
     phi: NDArray[np.float64],
     pairs: NDArray[np.int64],
     judges: NDArray[np.int64],

@@ -1,12 +1,13 @@
 """Effective votes from moment totals, over the columns (resamples) of a block.
 
 Contract: totals are exact integers in double. A correlation whose denominator is not positive is
-NaN (the errors of a judge do not vary). A judge without one defined correlation in a panel is
-left out of its mean and of its size; a panel with fewer than two judges left is NaN. An infinite
-result is the formula's own: a mean correlation of exactly -1 / (k - 1).
+NaN (the errors of a judge do not vary). Such a judge is left out of the mean and of the size of
+its panel; one judge left is worth one vote, none is NaN, and NaN is a panel with a judge who
+varies, but not where a partner answered too. The least possible mean correlation, -1 / (k - 1),
+gives infinity; less, which only correlations over different queries reach, NaN.
 """
 
-from libc.math cimport NAN, sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 
@@ -27,31 +28,50 @@ def phi_rows(const double[:, :] totals, const int64_t[:, ::1] columns, double[:,
                 out[p, c] = phi_one(totals[n, c], totals[i, c], totals[j, c], totals[both, c])
 
 
+cdef inline double kish(double k, double mean_phi) noexcept nogil:
+    cdef double design = 1.0 + (k - 1.0) * mean_phi
+    cdef double value = k / design if design > 0.0 else NAN
+    return INFINITY if fabs(design) < 1e-12 * k else value
+
+
+cdef inline bint varies(double n, double wrong) noexcept nogil:
+    return n * wrong - wrong * wrong > 0.0
+
+
 cdef double effective_votes_one(
-    const double[:, ::1] phi, const int64_t[::1] pairs, const int64_t[:, ::1] judges, Py_ssize_t c
+    const double[:, :] totals, const int64_t[:, ::1] columns, const double[:, ::1] phi,
+    const int64_t[::1] pairs, const int64_t[:, ::1] judges, Py_ssize_t c
 ) noexcept nogil:
-    """n_eff of one panel in one resample, judges without a defined correlation left out."""
+    """n_eff of one panel in one resample, judges whose errors do not vary left out."""
     cdef Py_ssize_t q
-    cdef uint64_t seen = 0
-    cdef double total = 0.0, n_pairs = 0.0, k, value
+    cdef int64_t p
+    cdef uint64_t used = 0, left, i, j
+    cdef double total = 0.0, n_pairs = 0.0, k = 0.0, n
     for q in range(pairs.shape[0]):
-        value = phi[pairs[q], c]
-        if value == value:
-            total += value
+        p = pairs[q]
+        n = totals[columns[p, 0], c]
+        if varies(n, totals[columns[p, 1], c]):
+            used |= <uint64_t> 1 << judges[q, 0]
+        if varies(n, totals[columns[p, 2], c]):
+            used |= <uint64_t> 1 << judges[q, 1]
+    for q in range(pairs.shape[0]):
+        i = used >> judges[q, 0] & 1
+        j = used >> judges[q, 1] & 1
+        if i & j:
+            total += phi[pairs[q], c]
             n_pairs += 1.0
-            seen |= (<uint64_t> 1 << judges[q, 0]) | (<uint64_t> 1 << judges[q, 1])
-    if n_pairs == 0.0:
-        return NAN
-    k = 0.0
-    while seen:
-        k += <double> (seen & 1)
-        seen >>= 1
-    return k / (1.0 + (k - 1.0) * (total / n_pairs))
+    left = used
+    while left:
+        k += <double> (left & 1)
+        left >>= 1
+    if k < 2.0:
+        return k if k == 1.0 else NAN
+    return kish(k, total / n_pairs)
 
 
 def panel_rows(
-    const double[:, ::1] phi, const int64_t[::1] pairs, const int64_t[:, ::1] judges,
-    double[::1] out
+    const double[:, :] totals, const int64_t[:, ::1] columns, const double[:, ::1] phi,
+    const int64_t[::1] pairs, const int64_t[:, ::1] judges, double[::1] out
 ):
     """out[c]: n_eff of the panel made of `pairs`; judges (n_pairs, 2), numbered below 64."""
     cdef Py_ssize_t q, c
@@ -66,7 +86,7 @@ def panel_rows(
             for c in range(out.shape[0]):
                 out[c] += phi[p, c]
         for c in range(out.shape[0]):
-            out[c] = k / (1.0 + (k - 1.0) * (out[c] / n_pairs))
+            out[c] = kish(k, out[c] / n_pairs)
         for c in range(out.shape[0]):
             if out[c] != out[c]:
-                out[c] = effective_votes_one(phi, pairs, judges, c)
+                out[c] = effective_votes_one(totals, columns, phi, pairs, judges, c)

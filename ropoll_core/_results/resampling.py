@@ -39,17 +39,17 @@ class BootstrapResult(Result):
 
     Attributes
     ----------
-    estimate : float64
+    estimate : float
         The statistic of the data.
-    low, high : float64
+    low, high : float
         Ends of the interval; NaN where there is none, `status` has the reason.
-    standard_error : float64
+    standard_error : float
         Standard deviation of the defined resamples (n - 1).
-    p_not_positive : float64
+    p_not_positive : float
         Share of the defined resamples at or below zero: one-sided P(statistic <= 0).
-    n_undefined : int64
-        Resamples in which the statistic is undefined (0/0). They are left out: the interval is
-        conditional on the statistic being defined.
+    n_undefined : int
+        Resamples in which the statistic is undefined (0/0), or, for a studentised interval, its
+        standard error is zero. They are left out: the interval is conditional on the rest.
     status : BootstrapStatus, or array of int8
         What each interval is worth.
     n_tasks, n_rows, n_resamples : int
@@ -60,12 +60,12 @@ class BootstrapResult(Result):
         The statistic of each resample, NaN where undefined.
     """
 
-    estimate: np.float64 | NDArray[np.float64]
-    low: np.float64 | NDArray[np.float64]
-    high: np.float64 | NDArray[np.float64]
-    standard_error: np.float64 | NDArray[np.float64]
-    p_not_positive: np.float64 | NDArray[np.float64]
-    n_undefined: np.int64 | NDArray[np.int64]
+    estimate: float | NDArray[np.float64]
+    low: float | NDArray[np.float64]
+    high: float | NDArray[np.float64]
+    standard_error: float | NDArray[np.float64]
+    p_not_positive: float | NDArray[np.float64]
+    n_undefined: int | NDArray[np.int64]
     status: BootstrapStatus | NDArray[np.int8]
     n_tasks: int
     n_rows: int

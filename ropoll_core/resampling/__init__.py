@@ -7,7 +7,8 @@ rows, and every random draw is a pure function of (seed, resample, draw).
 
 from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus
 from ropoll_core.resampling._bootstrap import bootstrap
-from ropoll_core.resampling.statistics import EffectiveVotes, Mean, OfTotals, Ratio, Statistic
+from ropoll_core.resampling._effective_votes import EffectiveVotes
+from ropoll_core.resampling.statistics import Mean, OfTotals, Ratio, Statistic
 
 __all__ = [
     "BootstrapResult",

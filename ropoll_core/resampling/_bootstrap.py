@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from ropoll_core._checks.resampling import as_moments, as_rows, as_statistics, a
 from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus
 from ropoll_core._rng import as_key
 from ropoll_core.resampling._intervals import interval
+from ropoll_core.resampling._moments import MomentProblem, Sampled
 from ropoll_core.resampling._rows import RowProblem
-from ropoll_core.resampling._tasks import TaskMoments, sum_by_task
-from ropoll_core.resampling.statistics import Statistic, Totals
+from ropoll_core.resampling.statistics import Statistic, divide
 
 __all__ = ["bootstrap"]
 
-METHODS = ("percentile", "basic", "bca")
+METHODS = ("percentile", "basic", "bca", "studentized")
 
 
 def bootstrap(
@@ -56,7 +56,8 @@ def bootstrap(
     n_resamples : int
     confidence_level : float
         In (0, 1).
-    method : {"percentile", "basic", "bca"}
+    method : {"percentile", "basic", "bca", "studentized"}
+        Studentised intervals are for :class:`Ratio`, :class:`Mean` and weighted sums of them.
     rng : None, int, numpy.random.SeedSequence or numpy.random.Generator
     workers : int, optional
         Threads; -1 for all cores. No result depends on it.
@@ -82,7 +83,9 @@ def bootstrap(
 
     Intervals are conditional on the statistic being defined: undefined resamples are counted in
     `n_undefined`. BCa follows Efron (1987), with an acceleration of 0 where leaving a task out
-    changes nothing; `status` says where there is no interval, and why.
+    changes nothing; a studentised interval divides by the linearised standard error over tasks,
+    in the data and in each resample, and leaves out resamples where that is zero. `status` says
+    where there is no interval, and why.
 
     Examples
     --------
@@ -107,17 +110,12 @@ def bootstrap(
     key = as_key(rng)
 
     results: list[BootstrapResult | None] = [None] * len(statistics)
-    for problem, places in _problems(statistics, table, codes, n_tasks):
-        estimates = problem.estimates()
-        replicates = problem.replicates(estimates, key, n_resamples, workers)
-        jackknives: list[Any] = [None] * len(estimates)
-        if method == "bca" and n_tasks > 1:
-            jackknives = problem.jackknives(estimates)
-        for place, values in zip(
-            places, zip(estimates, replicates, jackknives, strict=True), strict=True
+    for problem, places in _problems(statistics, table, codes, n_tasks, method):
+        for place, one in zip(
+            places, problem.sample(key, n_resamples, method, workers), strict=True
         ):
             results[place] = _result(
-                *values, method=method, level=level, n_tasks=n_tasks, n_rows=n_rows
+                one, method=method, level=level, n_tasks=n_tasks, n_rows=n_rows
             )
     return as_given(results)
 
@@ -131,147 +129,79 @@ def _as_statistic(value: Any) -> Any:
 
 
 def _problems(
-    statistics: list[Any], table: Any, codes: NDArray[np.int64] | None, n_tasks: int
-) -> Iterator[tuple[_MomentProblem | RowProblem, list[int]]]:
+    statistics: list[Any],
+    table: Any,
+    codes: NDArray[np.int64] | None,
+    n_tasks: int,
+    method: str,
+) -> Iterator[tuple[MomentProblem | RowProblem, list[int]]]:
     """The statistics of moments and those of rows, each kind with its places in the list."""
+    studentized = method == "studentized"
     of_moments = [i for i, s in enumerate(statistics) if isinstance(s, Statistic)]
     of_rows = [i for i, s in enumerate(statistics) if not isinstance(s, Statistic)]
+    if studentized and of_rows:
+        raise TypeError("method='studentized' takes Ratio and Mean, not a function of the rows")
     if of_moments:
         names, rows = as_moments(table)
         chosen = [statistics[i] for i in of_moments]
-        yield _MomentProblem(chosen, names, rows, codes, n_tasks), of_moments
+        problem = MomentProblem(chosen, names, rows, codes, n_tasks, studentized=studentized)
+        yield problem, of_moments
     if of_rows:
         yield RowProblem([statistics[i] for i in of_rows], table, codes, n_tasks), of_rows
 
 
-class _MomentProblem:
-    """Statistics over the totals of the columns that they read, and of the rows of each task."""
-
-    def __init__(
-        self,
-        statistics: list[Statistic],
-        names: list[Hashable],
-        rows: NDArray[Any],
-        codes: NDArray[np.int64] | None,
-        n_tasks: int,
-    ):
-        self.statistics = statistics
-        used = _used_columns(statistics, names)
-        place = {name: number for number, name in enumerate(names)}
-        moments = rows if len(used) == len(names) else rows[:, [place[name] for name in used]]
-        self.columns: dict[Hashable, int] = {name: number for number, name in enumerate(used)}
-        # The last moment is the number of rows, unless each task has one.
-        self.one_row_a_task = codes is None
-        if codes is not None:
-            ones = np.ones((rows.shape[0], 1), dtype=rows.dtype)
-            moments = np.concatenate([moments, ones], axis=1)
-        self.tasks = TaskMoments(sum_by_task(moments, codes, n_tasks))
-
-    def totals(self, totals: NDArray[np.float64], n_tasks: int) -> Totals:
-        if self.one_row_a_task:
-            return Totals(self.columns, totals, float(n_tasks))
-        return Totals(self.columns, totals[:-1], totals[-1])
-
-    def estimates(self) -> list[NDArray[np.float64]]:
-        """Shape () or (size,) each."""
-        totals = self.totals(self.tasks.total(), self.tasks.n_tasks)
-        return [np.asarray(totals.value(statistic)[..., 0]) for statistic in self.statistics]
-
-    def replicates(
-        self,
-        estimates: list[NDArray[np.float64]],
-        key: tuple[int, int],
-        n_resamples: int,
-        workers: int | None,
-    ) -> list[NDArray[np.float64]]:
-        """Shape (n_resamples,) or (size, n_resamples) each."""
-        out = [np.empty((*np.shape(estimate), n_resamples)) for estimate in estimates]
-
-        def use(start: int, stop: int, block: NDArray[np.float64]) -> None:
-            totals = self.totals(block, self.tasks.n_tasks)
-            for into, statistic in zip(out, self.statistics, strict=True):
-                into[..., start:stop] = totals.value(statistic)
-
-        outputs = sum(np.size(estimate) for estimate in estimates)
-        self.tasks.for_each_block(key, n_resamples, use, cost_ns=20.0 * outputs, workers=workers)
-        return out
-
-    def jackknives(self, estimates: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Values without one task each, shape (n_tasks,) or (size, n_tasks)."""
-        out = [np.empty((*np.shape(estimate), self.tasks.n_tasks)) for estimate in estimates]
-
-        def use(start: int, stop: int, block: NDArray[np.float64]) -> None:
-            totals = self.totals(block, self.tasks.n_tasks - 1)
-            for into, statistic in zip(out, self.statistics, strict=True):
-                into[..., start:stop] = totals.value(statistic)
-
-        self.tasks.for_each_left_out(use)
-        return out
-
-
-def _used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:
-    """Columns that some statistic reads, in the order of the data."""
-    used: set[Hashable] = set()
-    for statistic in statistics:
-        columns = statistic._columns()
-        if columns is None:
-            return names
-        unknown = [column for column in columns if column not in names]
-        if unknown:
-            raise ValueError(
-                f"statistic reads column {unknown[0]!r}, which data does not have; "
-                f"it has {', '.join(repr(name) for name in names[:20])}"
-            )
-        used |= columns
-    return [name for name in names if name in used]
-
-
 def _result(
-    estimate: NDArray[np.float64],
-    replicates: NDArray[np.float64],
-    jackknife: NDArray[np.float64] | None,
-    *,
-    method: str,
-    level: float,
-    n_tasks: int,
-    n_rows: int,
+    one: Sampled, *, method: str, level: float, n_tasks: int, n_rows: int
 ) -> BootstrapResult:
     """One statistic's result, output by output."""
-    shape = np.shape(estimate)
-    n_resamples = replicates.shape[-1]
+    shape = one.estimate.shape
+    n_resamples = one.replicates.shape[-1]
     low, high, error, p = (np.full(shape, np.nan) for _ in range(4))
     undefined = np.zeros(shape, dtype=np.int64)
     status = np.zeros(shape, dtype=np.int8)
     for place in np.ndindex(shape):
-        values = np.sort(replicates[place])  # NaN goes last
-        values = values[: n_resamples - int(np.isnan(values).sum())]
+        estimate = float(one.estimate[place])
+        values = _sorted(one.replicates[place])
         undefined[place] = n_resamples - values.size
+        extra: dict[str, Any] = {}
+        if one.jackknife is not None:
+            extra["jackknife"] = one.jackknife[place]
+        if one.error is not None and one.errors is not None:
+            pivots = divide(one.replicates[place] - estimate, one.errors[place])
+            extra["pivots"] = _sorted(pivots)
+            extra["error"] = float(one.error[place])
+            undefined[place] = n_resamples - extra["pivots"].size
         low[place], high[place], status[place] = interval(
-            float(estimate[place]),
-            values,
-            method=method,
-            level=level,
-            n_tasks=n_tasks,
-            jackknife=None if jackknife is None else jackknife[place],
+            estimate, values, method=method, level=level, n_tasks=n_tasks, **extra
         )
         error[place] = _standard_error(values)
         if values.size:
             p[place] = np.searchsorted(values, 0.0, side="right") / values.size
+
+    def shaped(values: NDArray[Any]) -> Any:
+        return values if shape else values.item()
+
     return BootstrapResult(
-        estimate=estimate[()],
-        low=low[()],
-        high=high[()],
-        standard_error=error[()],
-        p_not_positive=p[()],
-        n_undefined=undefined[()],
+        estimate=shaped(one.estimate),
+        low=shaped(low),
+        high=shaped(high),
+        standard_error=shaped(error),
+        p_not_positive=shaped(p),
+        n_undefined=shaped(undefined),
         status=status if shape else BootstrapStatus(int(status[()])),
         n_tasks=n_tasks,
         n_rows=n_rows,
         n_resamples=n_resamples,
         method=method,
         confidence_level=level,
-        replicates=replicates,
+        replicates=one.replicates,
     )
+
+
+def _sorted(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The defined values in order."""
+    ordered = np.sort(values)  # NaN goes last
+    return ordered[: ordered.size - int(np.isnan(ordered).sum())]
 
 
 def _standard_error(values: NDArray[np.float64]) -> float:

@@ -38,12 +38,15 @@ def acceleration(jackknife: NDArray[np.float64]) -> float:
 
 
 def bca_levels(
-    n_below: int, n_equal: int, n: int, a: float, level: float
+    n_below: int, n_to: int, n: int, a: float, level: float
 ) -> tuple[float, float] | None:
-    """Quantile levels of the BCa interval; None where the bias correction is infinite."""
+    """Quantile levels of the BCa interval; None where the bias correction is infinite.
+
+    n_below and n_to of the n replicates are < and <= the estimate; a is the acceleration.
+    """
     from scipy.special import ndtr, ndtri
 
-    share = (n_below + 0.5 * n_equal) / n
+    share = 0.5 * (n_below + n_to) / n
     if not 0.0 < share < 1.0:
         return None
     z0 = float(ndtri(share))
@@ -62,8 +65,14 @@ def interval(
     level: float,
     n_tasks: int,
     jackknife: NDArray[np.float64] | None = None,
+    pivots: NDArray[np.float64] | None = None,
+    error: float = math.nan,
 ) -> tuple[float, float, BootstrapStatus]:
-    """Interval from sorted, defined replicates; NaN ends where there is none."""
+    """Interval from sorted, defined replicates; NaN ends where there is none.
+
+    jackknife: for BCa. pivots, error: for studentised intervals, the sorted, defined values of
+    (replicate - estimate) / its standard error, and the standard error of the estimate.
+    """
     if math.isnan(estimate) or replicates.size == 0:
         return math.nan, math.nan, BootstrapStatus.UNDEFINED
     if n_tasks == 1:
@@ -72,14 +81,20 @@ def interval(
         return estimate, estimate, BootstrapStatus.DEGENERATE
     status = BootstrapStatus.TWO_TASKS if n_tasks == 2 else BootstrapStatus.OK
     levels = (0.5 * (1.0 - level), 0.5 * (1.0 + level))
+    if method == "studentized":
+        assert pivots is not None
+        if pivots.size == 0 or math.isnan(error):
+            return math.nan, math.nan, BootstrapStatus.UNDEFINED
+        low, high = (sorted_quantile(pivots, quantile) for quantile in levels)
+        return estimate - high * error, estimate - low * error, status
     if method == "bca":
         assert jackknife is not None
-        first, last = (
-            np.searchsorted(replicates, estimate, side="left"),
-            np.searchsorted(replicates, estimate, side="right"),
-        )
         corrected = bca_levels(
-            int(first), int(last - first), replicates.size, acceleration(jackknife), level
+            int(np.searchsorted(replicates, estimate, side="left")),
+            int(np.searchsorted(replicates, estimate, side="right")),
+            replicates.size,
+            acceleration(jackknife),
+            level,
         )
         if corrected is None:
             status = BootstrapStatus.PERCENTILE

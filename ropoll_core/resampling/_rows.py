@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ropoll_core._jit.callbacks import is_jit_function, raise_again, rows_callback
 from ropoll_core._kernels import callbacks, resample
 from ropoll_core._parallel import run_chunks
+from ropoll_core.resampling._moments import Sampled
 from ropoll_core.resampling._tasks import index_scratch
 
 __all__ = ["RowProblem"]
@@ -57,22 +58,16 @@ class RowProblem:
         ends = np.cumsum(sizes)
         return np.repeat(self.starts[tasks] - (ends - sizes), sizes) + np.arange(ends[-1])
 
-    def estimates(self) -> list[NDArray[np.float64]]:
-        return [part.value(self.data) for part in self.parts]
-
-    def replicates(
-        self,
-        estimates: list[NDArray[np.float64]],
-        key: tuple[int, int],
-        n_resamples: int,
-        workers: int | None,
-    ) -> list[NDArray[np.float64]]:
-        """Shape (n_resamples,) or (size, n_resamples) each."""
-        out = [np.empty((*estimate.shape, n_resamples)) for estimate in estimates]
+    def sample(
+        self, key: tuple[int, int], n_resamples: int, method: str, workers: int | None
+    ) -> list[Sampled]:
+        """What `method` needs of each function."""
+        estimates = [part.value(self.data) for part in self.parts]
+        samples = [Sampled(e, np.empty((*e.shape, n_resamples))) for e in estimates]
 
         def kernel(start: int, stop: int, held: tuple[NDArray[Any], NDArray[np.int64]]) -> None:
-            for part, into in zip(self.parts, out, strict=True):
-                part.fill(key, start, stop, *held, into)
+            for part, one in zip(self.parts, samples, strict=True):
+                part.fill(key, start, stop, *held, one.replicates)
 
         run_chunks(
             kernel,
@@ -81,17 +76,19 @@ class RowProblem:
             workers=workers,
             scratch=lambda: (index_scratch(self.n_tasks), np.empty(self.n_tasks, dtype=np.int64)),
         )
-        return out
+        if method == "bca" and self.n_tasks > 1:
+            self._leave_out(samples)
+        return samples
 
-    def jackknives(self, estimates: list[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
-        """Values without one task each, shape (n_tasks,) or (size, n_tasks)."""
-        out = [np.empty((*estimate.shape, self.n_tasks)) for estimate in estimates]
+    def _leave_out(self, samples: list[Sampled]) -> None:
+        for one in samples:
+            one.jackknife = np.empty((*one.estimate.shape, self.n_tasks))
         for task in range(self.n_tasks):
             left_out = slice(int(self.starts[task]), int(self.starts[task + 1]))
             rest = _take(self.data, np.delete(np.arange(self.n_rows), left_out))
-            for part, into in zip(self.parts, out, strict=True):
-                into[..., task] = part.value(rest)
-        return out
+            for part, one in zip(self.parts, samples, strict=True):
+                assert one.jackknife is not None
+                one.jackknife[..., task] = part.value(rest)
 
 
 def _take(data: Rows, rows: NDArray[np.int64]) -> Rows:

@@ -8,7 +8,6 @@ same draws. A statistic with several outputs has a leading axis of that size.
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
@@ -17,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._jit.callbacks import Callback, is_jit_function, raise_again, totals_callback
-from ropoll_core._kernels import callbacks, effective_votes
+from ropoll_core._kernels import callbacks
 
-__all__ = ["EffectiveVotes", "Mean", "OfTotals", "Ratio", "Statistic", "Totals"]
+__all__ = ["Mean", "OfTotals", "Ratio", "Statistic", "Totals", "as_list", "divide", "is_several"]
 
 Column = Hashable
+# Weight, numerator and denominator; no denominator means the number of rows.
+RatioTerm = tuple[float, Column, Column | None]
 
 
 class Totals:
@@ -60,6 +61,13 @@ class Statistic:
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def _ratio_terms(self) -> list[list[RatioTerm]]:
+        """For each output the ratios whose weighted sum it is, up to a constant."""
+        raise TypeError(
+            "method='studentized' takes sums and differences of Ratio and Mean, times numbers; "
+            f"got {type(self).__name__.lstrip('_')}"
+        )
 
     def __add__(self, other: Any) -> Statistic:
         return _Combined(operator.add, self, other)
@@ -147,6 +155,24 @@ class _Combined(Statistic):
             value: NDArray[np.float64] = self._operation(*sides)
         return value
 
+    def _ratio_terms(self) -> list[list[RatioTerm]]:
+        left, right = self._left, self._right
+        if self._operation in (operator.add, operator.sub):
+            sign = 1.0 if self._operation is operator.add else -1.0
+            sides: list[list[list[RatioTerm]]] = [
+                side._ratio_terms() if isinstance(side, Statistic) else [[]]
+                for side in (left, right)
+            ]
+            size = max(len(side) for side in sides)
+            lefts, rights = (side * size if len(side) == 1 else side for side in sides)
+            return [a + _weighted(b, sign) for a, b in zip(lefts, rights, strict=True)]
+        if self._operation is operator.mul and not isinstance(left, Statistic):
+            left, right = right, left
+        if isinstance(left, Statistic) and isinstance(right, float):
+            weight = right if self._operation is operator.mul else 1.0 / right
+            return [_weighted(output, weight) for output in left._ratio_terms()]
+        return super()._ratio_terms()
+
 
 class _Mapped(Statistic):
     """A function of one statistic."""
@@ -160,6 +186,10 @@ class _Mapped(Statistic):
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         value: NDArray[np.float64] = self._function(totals.value(self._of))
         return value
+
+
+def _weighted(terms: list[RatioTerm], weight: float) -> list[RatioTerm]:
+    return [(weight * own, top, bottom) for own, top, bottom in terms]
 
 
 def _operand(value: Any) -> Statistic | float:
@@ -182,11 +212,13 @@ def _union(statistics: Sequence[Statistic]) -> set[Column] | None:
     return wanted
 
 
-def _is_several(columns: Any) -> bool:
+def is_several(columns: Any) -> bool:
+    """Whether an argument is a list of columns; a tuple is the name of one."""
     return isinstance(columns, (list, range, np.ndarray))
 
 
-def _as_list(columns: Any) -> list[Column]:
+def as_list(columns: Any) -> list[Column]:
+    """Columns with plain Python names."""
     return [c.item() if isinstance(c, np.generic) else c for c in columns]
 
 
@@ -214,9 +246,9 @@ class Ratio(Statistic):
     """
 
     def __init__(self, numerator: Any, denominator: Any):
-        self._several = _is_several(numerator) or _is_several(denominator)
-        self._numerator = _as_list(numerator) if _is_several(numerator) else [numerator]
-        self._denominator = _as_list(denominator) if _is_several(denominator) else [denominator]
+        self._several = is_several(numerator) or is_several(denominator)
+        self._numerator = as_list(numerator) if is_several(numerator) else [numerator]
+        self._denominator = as_list(denominator) if is_several(denominator) else [denominator]
         sizes = {len(self._numerator), len(self._denominator)} - {1}
         if len(sizes) > 1 or 0 in sizes:
             raise ValueError(
@@ -231,6 +263,14 @@ class Ratio(Statistic):
         value = divide(totals.rows(self._numerator), totals.rows(self._denominator))
         return value if self._several else value[0]
 
+    def _ratio_terms(self) -> list[list[RatioTerm]]:
+        size = max(len(self._numerator), len(self._denominator))
+        tops, bottoms = (
+            columns * size if len(columns) == 1 else columns
+            for columns in (self._numerator, self._denominator)
+        )
+        return [[(1.0, top, bottom)] for top, bottom in zip(tops, bottoms, strict=True)]
+
 
 class Mean(Statistic):
     """Mean of a column over the rows of a resample (tasks weigh by their rows).
@@ -242,8 +282,8 @@ class Mean(Statistic):
     """
 
     def __init__(self, column: Any):
-        self._several = _is_several(column)
-        self._of = _as_list(column) if self._several else [column]
+        self._several = is_several(column)
+        self._of = as_list(column) if self._several else [column]
 
     def _columns(self) -> set[Column] | None:
         return set(self._of)
@@ -251,6 +291,9 @@ class Mean(Statistic):
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         value = divide(totals.rows(self._of), totals.n_rows)
         return value if self._several else value[0]
+
+    def _ratio_terms(self) -> list[list[RatioTerm]]:
+        return [[(1.0, column, None)] for column in self._of]
 
 
 class OfTotals(Statistic):
@@ -305,94 +348,3 @@ class OfTotals(Statistic):
         if failed >= 0:
             raise_again(self._function, totals[:, failed].copy())
         return out
-
-
-class EffectiveVotes(Statistic):
-    """Effective number of independent votes, n_eff = k / (1 + (k - 1) mean phi).
-
-    phi is the Pearson correlation of the errors of two judges (arXiv 2605.29800). A judge whose
-    errors do not vary in a resample has no phi: it is left out of the mean and of k there.
-    Undefined with fewer than two judges left; infinite where the mean phi is -1/(k - 1).
-
-    Parameters
-    ----------
-    n : column, or list of columns
-        Number of ballots that all judges cast; with missing ballots a list of one column a pair.
-    errors : list of columns, or of pairs of columns
-        Errors of each judge, E_j; with missing ballots for each pair the errors of its two
-        judges where both voted.
-    pairs : list of columns
-        Shared errors E_ij, in the order of ``itertools.combinations(range(n_judges), 2)``.
-    panels : list of lists of judge numbers, optional
-        Panels to judge, one output each. Default: the panel of all judges, a scalar.
-
-    Raises
-    ------
-    ValueError
-        If the numbers of columns do not fit together, or a panel is not made of at least two
-        distinct judges.
-    """
-
-    def __init__(self, n: Any, errors: Any, pairs: Any, panels: Any = None):
-        shared = _as_list(pairs)
-        k = round(0.5 + (0.25 + 2 * len(shared)) ** 0.5)
-        if k < 2 or k * (k - 1) // 2 != len(shared) or k > 64:
-            raise ValueError(
-                "pairs must have k (k - 1) / 2 columns for k judges, 2 <= k <= 64; "
-                f"got {len(shared)}"
-            )
-        order = list(itertools.combinations(range(k), 2))
-        by_pair = _is_several(n)
-        counts = _as_list(n) if by_pair else [n] * len(order)
-        if by_pair:
-            sides = [tuple(_as_list(pair)) for pair in errors]
-        else:
-            each = _as_list(errors)
-            if len(each) != k:
-                raise ValueError(
-                    f"errors must have {k} columns for {len(shared)} pairs, got {len(each)}"
-                )
-            sides = [(each[i], each[j]) for i, j in order]
-        if len(counts) != len(order) or len(sides) != len(order):
-            raise ValueError(
-                f"n and errors must have one entry a pair ({len(order)}), "
-                f"got {len(counts)} and {len(sides)}"
-            )
-        self._table = [
-            (count, i, j, both) for count, (i, j), both in zip(counts, sides, shared, strict=True)
-        ]
-        self._several = panels is not None
-        place = {pair: number for number, pair in enumerate(order)}
-        self._panels = [
-            _panel(panel, k, place) for panel in (panels if panels is not None else [range(k)])
-        ]
-
-    def _columns(self) -> set[Column] | None:
-        return {column for row in self._table for column in row}
-
-    def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        index = np.array(
-            [[totals.columns[column] for column in row] for row in self._table], dtype=np.int64
-        )
-        n = totals.totals.shape[1]
-        phi = np.empty((len(self._table), n))
-        effective_votes.phi_rows(totals.totals, index, phi)
-        out = np.empty((len(self._panels), n))
-        for row, (pairs, judges) in zip(out, self._panels, strict=True):
-            effective_votes.panel_rows(phi, pairs, judges, row)
-        return out if self._several else out[0]
-
-
-def _panel(
-    panel: Any, k: int, place: dict[tuple[int, int], int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    members = sorted({operator.index(judge) for judge in panel})
-    if len(members) != len(list(panel)) or len(members) < 2 or members[0] < 0 or members[-1] >= k:
-        raise ValueError(
-            f"a panel must be at least two distinct judges from 0 to {k - 1}, got {list(panel)}"
-        )
-    judges = list(itertools.combinations(members, 2))
-    return (
-        np.array([place[pair] for pair in judges], dtype=np.int64),
-        np.array(judges, dtype=np.int64),
-    )

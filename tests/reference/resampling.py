@@ -50,7 +50,7 @@ def effective_votes(errors):
     errors = errors[:, errors.std(axis=0) > 0]
     k = errors.shape[1]
     if k < 2:
-        return math.nan
+        return float(k) if k else math.nan
     phi = [np.corrcoef(errors[:, i], errors[:, j])[0, 1] for i in range(k) for j in range(i)]
     scale = 1 + (k - 1) * np.mean(phi)
     return math.inf if abs(scale) < 1e-12 else k / scale

@@ -1,0 +1,126 @@
+"""Statistics of moment totals, over resamples and without one task each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core.resampling._studentized import RatioErrors
+from ropoll_core.resampling._tasks import TaskMoments, sum_by_task
+from ropoll_core.resampling.statistics import Statistic, Totals
+
+__all__ = ["MomentProblem", "Sampled"]
+
+
+@dataclass
+class Sampled:
+    """A statistic of the data, of each resample, and what the method of interval needs besides.
+
+    Shapes (...), (..., n_resamples), (..., n_tasks), (...), (..., n_resamples).
+    """
+
+    estimate: NDArray[np.float64]
+    replicates: NDArray[np.float64]
+    jackknife: NDArray[np.float64] | None = None
+    error: NDArray[np.float64] | None = None
+    errors: NDArray[np.float64] | None = None
+
+
+class MomentProblem:
+    """Statistics over the totals of the columns that they read, and of the rows of each task."""
+
+    def __init__(
+        self,
+        statistics: list[Statistic],
+        names: list[Hashable],
+        rows: NDArray[Any],
+        codes: NDArray[np.int64] | None,
+        n_tasks: int,
+        *,
+        studentized: bool = False,
+    ):
+        self.statistics = statistics
+        used = _used_columns(statistics, names)
+        place = {name: number for number, name in enumerate(names)}
+        moments = rows if len(used) == len(names) else rows[:, [place[name] for name in used]]
+        self.columns: dict[Hashable, int] = {name: number for number, name in enumerate(used)}
+        # After the columns comes the number of rows, unless it is one for each task.
+        self.counts_rows = codes is not None or studentized
+        if self.counts_rows:
+            ones = np.ones((rows.shape[0], 1), dtype=rows.dtype)
+            moments = np.concatenate([moments, ones], axis=1)
+        moments = sum_by_task(moments, codes, n_tasks)
+        self.ratios: RatioErrors | None = None
+        if studentized:
+            self.ratios = RatioErrors(statistics, self.columns, moments.shape[1])
+            moments = self.ratios.extend(moments)
+        self.tasks = TaskMoments(moments)
+
+    def sample(
+        self, key: tuple[int, int], n_resamples: int, method: str, workers: int | None
+    ) -> list[Sampled]:
+        """What `method` needs of each statistic."""
+        data = self.tasks.total()
+        totals = self._totals(data, self.tasks.n_tasks)
+        estimates = [np.asarray(totals.value(s)[..., 0]) for s in self.statistics]
+        samples = [Sampled(e, np.empty((*e.shape, n_resamples))) for e in estimates]
+        if self.ratios is not None:
+            for number, one in enumerate(samples):
+                one.error = self.ratios.of(number, data)[..., 0].reshape(one.estimate.shape)
+                one.errors = np.empty(one.replicates.shape)
+        self._resample(samples, key, n_resamples, workers)
+        if method == "bca":
+            self._leave_out(samples)
+        return samples
+
+    def _totals(self, moments: NDArray[np.float64], n_tasks: int) -> Totals:
+        n = len(self.columns)
+        return Totals(self.columns, moments[:n], moments[n] if self.counts_rows else float(n_tasks))
+
+    def _resample(
+        self, samples: list[Sampled], key: tuple[int, int], n_resamples: int, workers: int | None
+    ) -> None:
+        def use(start: int, stop: int, block: NDArray[np.float64]) -> None:
+            totals = self._totals(block, self.tasks.n_tasks)
+            for number, (one, statistic) in enumerate(zip(samples, self.statistics, strict=True)):
+                one.replicates[..., start:stop] = totals.value(statistic)
+                if self.ratios is not None and one.errors is not None:
+                    errors = self.ratios.of(number, block)
+                    one.errors[..., start:stop] = errors.reshape(one.errors[..., start:stop].shape)
+
+        outputs = sum(one.estimate.size for one in samples)
+        self.tasks.for_each_block(key, n_resamples, use, cost_ns=20.0 * outputs, workers=workers)
+
+    def _leave_out(self, samples: list[Sampled]) -> None:
+        n_tasks = self.tasks.n_tasks
+        values = [np.empty((*one.estimate.shape, n_tasks)) for one in samples]
+
+        def use(start: int, stop: int, block: NDArray[np.float64]) -> None:
+            totals = self._totals(block, n_tasks - 1)
+            for into, statistic in zip(values, self.statistics, strict=True):
+                into[..., start:stop] = totals.value(statistic)
+
+        self.tasks.for_each_left_out(use)
+        for one, value in zip(samples, values, strict=True):
+            one.jackknife = value
+
+
+def _used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:
+    """Columns that some statistic reads, in the order of the data."""
+    used: set[Hashable] = set()
+    for statistic in statistics:
+        columns = statistic._columns()
+        if columns is None:
+            return names
+        unknown = [column for column in columns if column not in names]
+        if unknown:
+            raise ValueError(
+                f"statistic reads column {unknown[0]!r}, which data does not have; "
+                f"it has {', '.join(repr(name) for name in names[:20])}"
+            )
+        used |= columns
+    return [name for name in names if name in used]
