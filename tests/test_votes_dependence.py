@@ -65,7 +65,7 @@ def test_no_variance_is_a_reason_not_a_number(value):
     assert np.isnan(result.n_eff)
     assert np.isnan(result.mean_phi)
     assert np.isnan(result.n_eff_eigen)
-    assert result.reason == "no judge's errors vary"
+    assert result.reason == "fewer than two judges whose errors vary"
     assert result.mean_agreement == 1.0
     assert result.n_errors.tolist() == [4 * value] * 3
     opposite = effective_votes(np.array([[0, 0, 0, 0], [1, 1, 1, 1]]).T)
@@ -101,7 +101,7 @@ def test_a_pair_without_common_variance_is_a_reason():
     assert "a or b do not vary where both answered" in result.reason
 
 
-def test_one_judge_is_one_vote():
+def test_one_judge_has_no_correlation():
     result = effective_votes([[1], [0], [0]])
-    assert (result.n_eff, result.n_eff_eigen, result.k_used) == (1.0, 1.0, 1)
-    assert np.isnan(result.mean_phi)
+    assert np.isnan(result.n_eff)
+    assert (result.k_used, result.reason) == (1, "fewer than two judges whose errors vary")

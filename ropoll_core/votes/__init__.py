@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from ropoll_core._results.vote_analysis import (
+    CondorcetNull,
+    DawidSkene,
+    EffectiveVotesChange,
+    JudgeMetrics,
+    PermutationControl,
+    PolicyTable,
+    SignalSweep,
+)
 from ropoll_core._results.votes import (
     EffectiveVotes,
     ErrorCorrelation,
@@ -10,23 +19,48 @@ from ropoll_core._results.votes import (
     Substitution,
     Tally,
 )
-from ropoll_core.votes._dependence import effective_votes, error_correlation
+from ropoll_core.votes._dependence import (
+    effective_votes,
+    effective_votes_change,
+    error_correlation,
+)
+from ropoll_core.votes._latent import dawid_skene
+from ropoll_core.votes._metrics import condorcet_null, judge_metrics
 from ropoll_core.votes._moments import TaskMoments, task_moments
+from ropoll_core.votes._permutation import permutation_control
+from ropoll_core.votes._policies import accuracy_weighted_vote, policy_table
+from ropoll_core.votes._signals import SignalModel, signal_sweep
 from ropoll_core.votes._substitution import substitution
 from ropoll_core.votes._sweep import subset_sweep
 from ropoll_core.votes._tally import gated_decision, tally
 
 __all__ = [
+    "CondorcetNull",
+    "DawidSkene",
     "EffectiveVotes",
+    "EffectiveVotesChange",
     "ErrorCorrelation",
     "GatedDecision",
+    "JudgeMetrics",
+    "PermutationControl",
+    "PolicyTable",
+    "SignalModel",
+    "SignalSweep",
     "SubsetSweep",
     "Substitution",
     "Tally",
     "TaskMoments",
+    "accuracy_weighted_vote",
+    "condorcet_null",
+    "dawid_skene",
     "effective_votes",
+    "effective_votes_change",
     "error_correlation",
     "gated_decision",
+    "judge_metrics",
+    "permutation_control",
+    "policy_table",
+    "signal_sweep",
     "subset_sweep",
     "substitution",
     "tally",

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.ballots import as_ballots, as_column, as_judge_names
+from ropoll_core._results.vote_analysis import EffectiveVotesChange
 from ropoll_core._results.votes import EffectiveVotes, ErrorCorrelation
-from ropoll_core.votes._types import Types, as_types
+from ropoll_core.votes._types import as_types
 
-__all__ = ["correlate", "effective_votes", "error_correlation", "from_correlation"]
+__all__ = ["effective_votes", "effective_votes_change", "error_correlation", "names_or_numbers"]
 
 _BLOCK = 1 << 16
 
@@ -41,9 +42,11 @@ def pair_counts(
     return tuple(np.rint(a).astype(np.int64) for a in (answered, first_wrong, both_wrong))  # type: ignore[return-value]
 
 
-def correlate(types: Types, judges: tuple[str, ...] | None) -> ErrorCorrelation:
-    """Correlation of the error columns of `types.votes`."""
-    n, wrong, both = pair_counts(types.votes, types.counts)
+def correlate(
+    errors: NDArray[np.int8], counts: NDArray[np.int64], judges: tuple[str, ...]
+) -> ErrorCorrelation:
+    """Correlation of columns of errors whose rows come with counts."""
+    n, wrong, both = pair_counts(errors, counts)
     spread = (n - wrong) * wrong  # n E - E^2, of the first judge of each pair
     phi = np.full(n.shape, np.nan)
     defined = (spread > 0) & (spread.T > 0)
@@ -53,7 +56,7 @@ def correlate(types: Types, judges: tuple[str, ...] | None) -> ErrorCorrelation:
     agreement = np.full(n.shape, np.nan)
     np.divide(n - wrong - wrong.T + 2 * both, n, out=agreement, where=n > 0)
     return ErrorCorrelation(
-        judges=names_or_numbers(judges, types.n_judges),
+        judges=judges,
         phi=phi,
         n_pairs=n,
         n_both_wrong=both,
@@ -70,8 +73,8 @@ def from_correlation(correlation: ErrorCorrelation) -> EffectiveVotes:
     upper = used[np.triu_indices(k, 1)]
     mean_phi = float(upper.mean()) if upper.size else math.nan
     n_eff, eigen, reason = _kish(k, mean_phi), math.nan, ""
-    if k == 0:
-        reason = "no judge's errors vary"
+    if k < 2:
+        reason = "fewer than two judges whose errors vary"
     elif np.isnan(upper).any():
         i, j = np.argwhere(np.isnan(np.triu(used, 1)))[0]
         names = [name for name, keep in zip(judges, varies, strict=True) if keep]
@@ -97,7 +100,7 @@ def from_correlation(correlation: ErrorCorrelation) -> EffectiveVotes:
 def _kish(k: int, mean_phi: float) -> float:
     """k / (1 + (k - 1) mean_phi): infinite at the least possible mean, -1/(k - 1)."""
     if k < 2:
-        return float(k) if k else math.nan
+        return math.nan
     design = 1 + (k - 1) * mean_phi
     if abs(design) < 1e-12 * k:
         return math.inf
@@ -143,7 +146,7 @@ def error_correlation(
     """
     names = as_judge_names(judges)
     types = as_types(as_ballots(errors, "errors", judges=names), workers=workers)
-    return correlate(types, names)
+    return correlate(types.votes, types.counts, names_or_numbers(names, types.n_judges))
 
 
 def effective_votes(
@@ -186,15 +189,73 @@ def effective_votes(
     return from_correlation(error_correlation(errors, judges=judges, workers=workers))
 
 
-def error_types(types: Types) -> Types:
-    """Ballots to errors against `types.labels`; without a label, missing."""
-    labels = types.labels[:, None]
-    errors = np.where((types.votes < 0) | (labels < 0), -1, types.votes != labels)
-    return Types(errors.astype(np.int8), types.signal, types.labels, types.counts)
+def effective_votes_change(
+    votes: Any, signal: Any, labels: Any, *, judges: Any = None, workers: int | None = None
+) -> EffectiveVotesChange:
+    """Effective votes of a panel before and after one judge gives way to the signal.
 
+    Parameters
+    ----------
+    votes, signal, labels : array_like
+        As in :func:`substitution`. Where the signal abstains the new panel lacks a ballot.
+    judges : sequence of str, optional
+        Names of the columns.
+    workers : int, optional
+        Threads; see :func:`ropoll_core.default_workers`.
 
-def as_labelled(votes: Any, labels: Any, judges: Any) -> Any:
-    """The checks that every function of votes and labels starts with."""
+    Returns
+    -------
+    EffectiveVotesChange
+        ``before``, ``after`` (a judge replaced at a time) and their mean ``change``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong type or shape, or a value is no ballot.
+
+    Notes
+    -----
+    The change is the mean over the replaced judge of n_eff of the new panel, less n_eff of the
+    old: a definition of this library, as the literature leaves it open.
+
+    Examples
+    --------
+    >>> from ropoll_core.votes import effective_votes_change
+    >>> votes = [[1, 1, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [0, 1, 1]]
+    >>> result = effective_votes_change(votes, [1, 1, 0, 1, 1], [1, 1, 1, 1, 0])
+    >>> round(result.before.n_eff, 3), result.after.round(3).tolist()
+    (1.5, [2.077, 3.857, 3.375])
+    """
     names = as_judge_names(judges)
     ballots = as_ballots(votes, judges=names)
-    return ballots, as_column(labels, "labels", ballots.shape[0]), names
+    n_queries, n_judges = ballots.shape
+    types = as_types(
+        ballots,
+        as_column(signal, "signal", n_queries),
+        as_column(labels, "labels", n_queries),
+        workers=workers,
+    )
+    candidates = np.column_stack([types.votes, types.signal])
+    known = (candidates >= 0) & (types.labels >= 0)[:, None]
+    errors = np.where(known, candidates != types.labels[:, None], -1).astype(np.int8)
+    both = correlate(errors, types.counts, (*names_or_numbers(names, n_judges), "signal"))
+    seats = list(range(n_judges))
+    before = from_correlation(_of_panel(both, seats))
+    after = np.array(
+        [
+            from_correlation(_of_panel(both, [*seats[:r], *seats[r + 1 :], n_judges])).n_eff
+            for r in seats
+        ]
+    )
+    return EffectiveVotesChange(before, after, float(after.mean() - before.n_eff))
+
+
+def _of_panel(correlation: ErrorCorrelation, panel: list[int]) -> ErrorCorrelation:
+    block = np.ix_(panel, panel)
+    return ErrorCorrelation(
+        judges=tuple(correlation.judges[j] for j in panel),
+        phi=correlation.phi[block],
+        n_pairs=correlation.n_pairs[block],
+        n_both_wrong=correlation.n_both_wrong[block],
+        agreement=correlation.agreement[block],
+    )

@@ -56,18 +56,17 @@ class CellTable:
         return np.where(self.decision == 1, scored[:, 0], scored[:, 1])
 
     def gain(self, rule: str | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Numerators and denominators, cell by cell, of the expected gain summed over queries.
+        """Expected gain summed over the queries of a cell, by label.
 
-        A flip puts the decision right where the label is the other side, else wrong.
+        Numerators (n_cells, 2) and denominators (n_cells, 1). A flip puts the decision right
+        where the label is the other side, else wrong.
         """
-        cells = np.arange(self.decision.size)
-        net = self.flips[cells, 1 - self.decision] - self.flips[cells, self.decision]
+        net = np.where(self.decision[:, None] == [0, 1], -1, 1)[:, :, None] * self.flips
         if isinstance(rule, int):
-            return net[:, rule], np.ones_like(self.ones)
-        if rule == "uniform":
-            return net.sum(axis=1), np.maximum(self.n_valid, 1)
+            return net[:, :, rule], np.ones_like(self.ones)[:, None]
         on_side = np.where(self.decision == 1, self.ones, self.n_valid - self.ones)
-        return net.sum(axis=1), np.maximum(on_side, 1)
+        of = self.n_valid if rule == "uniform" else on_side
+        return net.sum(axis=2), np.maximum(of, 1)[:, None]
 
 
 def cell_table(
@@ -107,10 +106,10 @@ def cell_table(
 
 
 def exact_sum(numerators: NDArray[np.int64], denominators: NDArray[np.int64]) -> Fraction:
-    """Sum of fractions without rounding, whatever their order."""
+    """Sum of fractions, a denominator a row, without rounding and whatever their order."""
     total = Fraction(0)
     for denominator in np.unique(denominators).tolist():
-        numerator = int(numerators[denominators == denominator].sum())
+        numerator = int(numerators[denominators[:, 0] == denominator].sum())
         total += Fraction(numerator, denominator)
     return total
 

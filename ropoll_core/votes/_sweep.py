@@ -15,6 +15,7 @@ from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._kernels import sub_panels as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import SubsetSweep
+from ropoll_core.votes._metrics import divide
 from ropoll_core.votes._rules import as_rule, gain_unit, rule_code, unit_shares
 from ropoll_core.votes._types import as_types
 
@@ -136,20 +137,14 @@ def subset_sweep(
         members=members,
         n_scored=n_scored,
         n_pivotal=n_pivotal,
-        panel_accuracy=_divide(n_right, n_scored),
-        accuracy=_divide(n_right + total, n_scored),
-        gain=_divide(total, n_scored),
-        pivotal_gain=_divide(total, n_pivotal),
+        panel_accuracy=divide(n_right, n_scored),
+        accuracy=divide(n_right + total, n_scored),
+        gain=divide(total, n_scored),
+        pivotal_gain=divide(total, n_pivotal),
         stratum=stratum[used],
         n=n[:, used],
         n_errors=n_errors[:, used],
-        stratum_gain=_divide(gained[:, used], n[:, used]),
+        stratum_gain=divide(gained[:, used], n[:, used]),
         task_moments=moments,
         unit=unit,
     )
-
-
-def _divide(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[np.float64]:
-    out = np.full(denominator.shape, np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator > 0)
-    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ropoll_core._checks.ballots import (
     as_ballots,
@@ -107,6 +108,32 @@ def tally(
     return result
 
 
+def strata_of(votes: NDArray[np.int8]) -> NDArray[np.int64]:
+    """``|2 s - k|`` for an odd count k of valid ballots, the signed ``2 s - k`` for an even one.
+
+    0, 1 and 2 are then the pivotal strata.
+    """
+    lean = tally(votes).tally.astype(np.int64)
+    return np.where(lean % 2 == 1, np.abs(lean), lean)
+
+
+def opposed_flip(
+    votes: NDArray[np.int8], rule: str | int, counted: Tally
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Odds that replacing a ballot by the side the panel decided against flips the decision.
+
+    As a numerator and a denominator, a pair a query; zero where it is not pivotal.
+    """
+    on_side = np.where(counted.decision == 1, counted.ones, counted.n_valid - counted.ones)
+    if isinstance(rule, int):
+        flips, of = (votes[:, rule] == counted.decision).astype(np.int64), np.ones_like(on_side)
+    elif rule == "majority":
+        flips, of = np.ones(len(votes), np.int64), np.ones_like(on_side)
+    else:
+        flips, of = on_side.astype(np.int64), np.maximum(counted.n_valid, 1)
+    return np.where(counted.pivotal, flips, 0), of.astype(np.int64)
+
+
 def gated_decision(
     votes: Any, signal: Any, *, rule: str | int = "majority", workers: int | None = None
 ) -> GatedDecision:
@@ -152,14 +179,9 @@ def gated_decision(
     rule = as_rule(rule, ballots.shape[1])
 
     counted = tally(ballots, workers=workers)
-    if isinstance(rule, int):
-        flip = (ballots[:, rule] == counted.decision).astype(np.float64)
-    elif rule == "majority":
-        flip = np.ones(ballots.shape[0])
-    else:
-        on_side = np.where(counted.decision == 1, counted.ones, counted.n_valid - counted.ones)
-        flip = on_side / np.maximum(counted.n_valid, 1)
-    called = counted.pivotal & (flip > 0)
+    flips, of = opposed_flip(ballots, rule, counted)
+    flip = flips / of
+    called = flips > 0
     opposed = called & (column >= 0) & (column != counted.decision)
     decision = np.where(counted.n_valid == 0, np.nan, counted.decision.astype(np.float64))
     decision[opposed] += np.where(column[opposed] == 1, flip[opposed], -flip[opposed])

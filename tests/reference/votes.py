@@ -1,5 +1,6 @@
 """Plain twins of the ballot analysis: loops over queries, judges and replacements."""
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -103,3 +104,47 @@ def phi_matrix(errors):
             if both.any() and x.std() > 0 and y.std() > 0:
                 phi[i, j] = ((x - x.mean()) * (y - y.mean())).mean() / (x.std() * y.std())
     return phi
+
+
+def judge_counts(votes, labels, judge):
+    """(tp, fp, tn, fn) of one judge, query by query."""
+    tp = fp = tn = fn = 0
+    for vote, label in zip(votes[:, judge].tolist(), labels.tolist(), strict=True):
+        if vote < 0 or label < 0:
+            continue
+        tp += vote == 1 and label == 1
+        fp += vote == 1 and label == 0
+        tn += vote == 0 and label == 0
+        fn += vote == 0 and label == 1
+    return tp, fp, tn, fn
+
+
+def majority_odds(accuracies, label):
+    """Probability that independent judges decide rightly, over all outcomes."""
+    total = 0.0
+    for outcome in itertools.product((0, 1), repeat=len(accuracies)):
+        odds = np.prod(
+            [p if right else 1 - p for p, right in zip(accuracies, outcome, strict=True)]
+        )
+        ballots = [label if right else 1 - label for right in outcome]
+        total += odds * (decide(ballots) == label)
+    return total
+
+
+def dawid_skene(votes, smoothing, n_iter):
+    """Expectation-maximisation on every query, with products of probabilities."""
+    n, k = votes.shape
+    posterior = np.array([np.mean(row[row >= 0]) for row in votes])
+    for _ in range(n_iter):
+        share = (posterior.sum() + smoothing) / (n + 2 * smoothing)
+        rates = np.empty((k, 2, 2))
+        for j in range(k):
+            for truth, weight in ((0, 1 - posterior), (1, posterior)):
+                sums = [weight[votes[:, j] == v].sum() + smoothing for v in (0, 1)]
+                rates[j, truth] = np.array(sums) / sum(sums)
+        like = np.ones((n, 2)) * [1 - share, share]
+        for j in range(k):
+            for v in (0, 1):
+                like[votes[:, j] == v] *= rates[j, :, v]
+        posterior = like[:, 1] / like.sum(axis=1)
+    return posterior, share, rates[:, 1, 1], rates[:, 0, 0]
