@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._results.base import Result
 
-__all__ = ["AnswerTable", "LeftOut", "Panel", "VoteTable"]
+__all__ = ["AnswerTable", "LeftOut", "Panel", "PanelConsensus", "TableReport", "VoteTable"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -141,3 +142,87 @@ class AnswerTable(Result):
     groups: NDArray[np.object_] | None
     n_rows: int
     left_out: LeftOut
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PanelConsensus(Result):
+    """A panel's consensus, and judges and items seen from it. Distances are Euclidean.
+
+    Attributes
+    ----------
+    method : str
+        The aggregator.
+    consensus : ndarray of shape (n_items, n_attributes)
+        NaN where every judge is missing.
+    n_valid : ndarray of int64, shape (n_items,)
+        Judges with every attribute present.
+    status, gap : ndarray of shape (n_items,), or None
+        Of the geometric median: its :class:`~ropoll_core._results.scores.Status` and the
+        certified gap.
+    coverage : ndarray of float64, shape (n_judges,)
+        Share of the items on which the judge is valid.
+    mean_distance : ndarray of float64, shape (n_judges,)
+        Mean distance of the judge to the consensus, over the items on which it is valid.
+    mean_influence : ndarray of float64, shape (n_judges,), or None
+        Mean share of the pull at the geometric median, over those items. With n judges of
+        equal standing it is 1/n.
+    moved : ndarray of float64, shape (n_items,)
+        How far the mean is from the consensus.
+    unsupported : ndarray of bool, shape (n_items,)
+        Where the coordinate-wise median is farther from every judge than the judges are from
+        the consensus on average: a vector that nobody gave, or came near to giving.
+    """
+
+    method: str
+    consensus: NDArray[Any]
+    n_valid: NDArray[np.int64]
+    status: NDArray[np.int8] | None
+    gap: NDArray[np.float64] | None
+    coverage: NDArray[np.float64]
+    mean_distance: NDArray[np.float64]
+    mean_influence: NDArray[np.float64] | None
+    moved: NDArray[np.float64]
+    unsupported: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TableReport(Result):
+    """What a table of scores holds, and what is wrong with it.
+
+    Attributes
+    ----------
+    name : str
+        The file, or "table".
+    columns : dict of str to str
+        Role -> column, for item, judge and, in long form, attribute and score.
+    panel : Panel
+        What could be read: wrong cells are missing, and of rows with one key one was taken.
+    duplicates : int
+        Rows whose key an earlier row has.
+    wrong : int
+        Cells that are not finite numbers or lie off the scale.
+    problems : tuple of str
+        The first of the wrong cells and of the repeated keys, with their places.
+    coverage : ndarray of float64, shape (n_judges,)
+        Share of the items on which the judge has every attribute.
+    zero_rows : ndarray of int64, shape (n_judges,)
+        Items on which the judge gives zero on every attribute: often a failed parse.
+    lowest, highest : ndarray of float64, shape (n_judges,)
+        Range of the judge's scores; NaN for a judge without any.
+    """
+
+    name: str
+    columns: dict[str, str]
+    panel: Panel
+    duplicates: int
+    wrong: int
+    problems: tuple[str, ...]
+    coverage: NDArray[np.float64]
+    zero_rows: NDArray[np.int64]
+    lowest: NDArray[np.float64]
+    highest: NDArray[np.float64]
+
+    @property
+    def clean(self) -> bool:
+        """Whether every cell and key can be read as it stands."""
+        return not self.duplicates and not self.wrong

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import typer
 
+from ropoll_core.cli.aggregate import aggregate
+from ropoll_core.cli.demo import demo
+from ropoll_core.cli.doctor import doctor
+
 app = typer.Typer(
     name="ropoll",
     help="Numerical core for panels of judges.",
@@ -11,3 +15,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(doctor)
+app.command()(aggregate)
+app.command()(demo)

@@ -1,17 +1,32 @@
-"""Files and tables to panels: long and semi-wide CSV, JSONL, Parquet, Arrow."""
+"""Files and tables to panels, long and semi-wide, and back: CSV, JSON lines, Parquet, Arrow."""
 
-from ropoll_core._results.tables import AnswerTable, LeftOut, Panel, VoteTable
+from ropoll_core._results.tables import (
+    AnswerTable,
+    LeftOut,
+    Panel,
+    PanelConsensus,
+    TableReport,
+    VoteTable,
+)
 from ropoll_core.tables._ballots import read_answers, read_votes
+from ropoll_core.tables._consensus import aggregate_panel, consensus_columns
 from ropoll_core.tables._errors import TableError
-from ropoll_core.tables._scores import read_scores
+from ropoll_core.tables._scores import inspect_scores, read_scores
+from ropoll_core.tables._write import write_table
 
 __all__ = [
     "AnswerTable",
     "LeftOut",
     "Panel",
+    "PanelConsensus",
     "TableError",
+    "TableReport",
     "VoteTable",
+    "aggregate_panel",
+    "consensus_columns",
+    "inspect_scores",
     "read_answers",
     "read_scores",
     "read_votes",
+    "write_table",
 ]

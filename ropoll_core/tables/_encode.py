@@ -191,10 +191,10 @@ class Encoded:
         if repeated:
             raise TableError(
                 f"{self.source.name}: {repeated} rows repeat a key"
-                f"{listed(self._duplicates(), repeated)}"
+                f"{listed(self.duplicates(), repeated)}"
             )
 
-    def _duplicates(self) -> list[str]:
+    def duplicates(self) -> list[str]:
         """The first keys that stand in more than one row, described with their places."""
         roles = list(self.columns)
         names = [f"k{i}" for i in range(len(roles))]

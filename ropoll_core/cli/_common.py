@@ -1,0 +1,184 @@
+"""What every command shares: options, errors, progress, and output for people and machines."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ropoll_core.tables import TableError
+
+__all__ = [
+    "Delimiter",
+    "File",
+    "Item",
+    "Json",
+    "Judge",
+    "MissingValues",
+    "OnBad",
+    "OnBadOption",
+    "Out",
+    "Where",
+    "Workers",
+    "as_pairs",
+    "console",
+    "emit",
+    "grid",
+    "percent",
+    "plain",
+    "progress",
+    "reported",
+]
+
+# Options that mean the same in every command.
+File = Annotated[Path, typer.Argument(help="Table: .csv, .tsv, .jsonl, .json or .parquet.")]
+Item = Annotated[str | None, typer.Option(help="Column of the item.", metavar="COLUMN")]
+Judge = Annotated[str | None, typer.Option(help="Column of the judge.", metavar="COLUMN")]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(help="Read only rows where COLUMN is TEXT; repeatable.", metavar="COLUMN=TEXT"),
+]
+MissingValues = Annotated[
+    list[str] | None,
+    typer.Option(help="A cell that means missing; repeatable.", metavar="TEXT"),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(help="Delimiter of a text file.", metavar="CHARACTER")
+]
+Workers = Annotated[int, typer.Option(help="Threads; -1 for all cores.", metavar="N")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Write to .csv, .tsv, .jsonl or .parquet.", metavar="FILE"),
+]
+
+
+class OnBad(StrEnum):
+    """What a cell that cannot be read does."""
+
+    RAISE = "raise"
+    MISSING = "missing"
+
+
+OnBadOption = Annotated[
+    OnBad, typer.Option(help="A cell that cannot be read: an error, or counted as missing.")
+]
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """One message on stderr and an exit code instead of a traceback.
+
+    1: the input is not as it should be. 2: wrong use. 130: Ctrl-C. Programming errors are not
+    caught: they should be seen. Warnings become one line on stderr.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = cast(Any, _show_warning)
+            yield
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written", 130)
+    except (TableError, OSError, MemoryError) as error:
+        _fail(_message(error), 1)
+    except (ValueError, TypeError, ImportError) as error:
+        _fail(_message(error), 2)
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    sys.stderr.write(f"ropoll: warning: {message}\n")
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
+def _fail(message: str, code: int) -> None:
+    sys.stderr.write(f"ropoll: {message}\n")
+    raise typer.Exit(code) from None
+
+
+def console() -> Console:
+    """Where reports go: stdout, as wide as the terminal, or 100 columns in a pipe."""
+    width = None if sys.stdout.isatty() else 100
+    return Console(width=width, highlight=False, emoji=False, markup=False)
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Callable[[int], None]]:
+    """Show rows done on stderr while the block runs; nothing where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(text)
+        yield lambda rows: bar.update(task, description=f"{text} {rows:,} rows")
+
+
+def emit(as_json: bool, value: Callable[[], Any], report: Callable[[Console], None]) -> None:
+    """Print the one or the other."""
+    if as_json:
+        sys.stdout.write(json.dumps(plain(value()), allow_nan=False, indent=2) + "\n")
+    else:
+        report(console())
+
+
+def plain(value: Any) -> Any:
+    """Results, arrays and NumPy numbers as what JSON has; NaN and infinities as null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, (os.PathLike, Path)):
+        return os.fspath(value)
+    return value
+
+
+def grid(*headers: str, title: str | None = None) -> Table:
+    """A table whose first column is text and whose others are numbers."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for position, header in enumerate(headers):
+        table.add_column(header, justify="left" if position == 0 else "right", overflow="fold")
+    return table
+
+
+def percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}%"
+
+
+def as_pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """NAME=TEXT options as a dict; the name ends at the first "="."""
+    pairs = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ValueError(f"{option} must be NAME=VALUE, got {text!r}")
+        if name in pairs:
+            raise ValueError(f"{option} names {name!r} twice")
+        pairs[name] = value
+    return pairs

@@ -1,0 +1,134 @@
+"""Tables out: a file appears complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ropoll_core.tables._session import Session, identifier, literal
+
+__all__ = ["check_target", "complete_or_nothing", "write_table"]
+
+_FORMATS = {
+    ".csv": "FORMAT csv, HEADER true",
+    ".tsv": "FORMAT csv, HEADER true, DELIMITER '\t'",
+    ".jsonl": "FORMAT json",
+    ".parquet": "FORMAT parquet",
+}
+
+
+@contextmanager
+def complete_or_nothing(path: str | os.PathLike[str]) -> Iterator[str]:
+    """A temporary name beside `path`, renamed to it once the block ends without an error.
+
+    The data is on disk before the name changes; after an error, or Ctrl-C, nothing is left.
+    """
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+    )
+    os.close(handle)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        with open(temporary, "rb+") as file:
+            os.fchmod(file.fileno(), 0o666 & ~mask)  # mkstemp makes private files
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise before any work is done if `path` cannot be written as a table."""
+    target = Path(path)
+    if target.suffix.lower() not in _FORMATS:
+        raise ValueError(
+            f"cannot tell the format of {str(target)!r} from its ending; known are "
+            f"{', '.join(_FORMATS)}"
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(2, "no such folder", str(target.parent))
+    if target.is_dir():
+        raise IsADirectoryError(21, "is a folder, not a file", str(target))
+
+
+def write_table(
+    path: str | os.PathLike[str], columns: Mapping[str, Any], *, workers: int | None = None
+) -> None:
+    """Write columns of equal length as .csv, .tsv, .jsonl or .parquet.
+
+    Parameters
+    ----------
+    path : path
+        The ending decides the format. An existing file is replaced.
+    columns : mapping of str to array of shape (n_rows,)
+        Text (objects) and numbers. NaN becomes an empty cell or a null.
+    workers : int or None
+        Threads; see `default_workers`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown ending, no columns, or columns that differ in length.
+    FileNotFoundError, OSError
+        If the folder is not there or the file cannot be written.
+    ImportError
+        If the ``cli`` extra is not installed.
+
+    Notes
+    -----
+    Written under a temporary name and renamed when complete: a failure leaves nothing behind.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ropoll_core.tables import write_table
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "out.csv")
+    >>> write_table(path, {"item": ["007", "NA"], "score": [1.5, float("nan")]})
+    >>> path.read_text()
+    'item,score\\n007,1.5\\nNA,\\n'
+    """
+    check_target(path)
+    arrays = {name: _as_column(column) for name, column in columns.items()}
+    sizes = {array.shape for array in arrays.values()}
+    if len(sizes) != 1:
+        raise ValueError(f"columns must be of one length, got shapes {sorted(sizes)}")
+    with Session(workers) as session, complete_or_nothing(path) as temporary:
+        session.con.register("output", {f"c{i}": array for i, array in enumerate(arrays.values())})
+        chosen = ", ".join(
+            f"{_value(f'c{i}', array)} AS {identifier(name)}"
+            for i, (name, array) in enumerate(arrays.items())
+        )
+        options = _FORMATS[Path(path).suffix.lower()]
+        try:
+            session.run(
+                lambda: session.execute(
+                    f"COPY (SELECT {chosen} FROM output) TO {literal(temporary)} ({options})"
+                )
+            )
+        except session.duckdb.InterruptException:
+            raise KeyboardInterrupt from None
+        except session.duckdb.IOException as error:
+            raise OSError(f"{path}: {str(error).splitlines()[0]}") from None
+
+
+def _as_column(column: Any) -> NDArray[Any]:
+    array = np.asarray(column)
+    if array.dtype.kind in "US":
+        array = array.astype(object)
+    return np.ascontiguousarray(array)
+
+
+def _value(name: str, array: NDArray[Any]) -> str:
+    return f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END" if array.dtype.kind == "f" else name
