@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._kernels import answer_codes
 
-__all__ = ["AnswerCodes", "as_answer_codes", "as_gold_codes"]
+__all__ = ["AnswerCodes", "as_answer_codes", "as_gold_codes", "as_group_codes"]
 
 Codes = NDArray[np.int32]
 
@@ -291,3 +291,16 @@ def _is_missing(item: Any) -> bool:
     if isinstance(item, (list, tuple, dict, set, np.ndarray)):
         return False
     return bool(item != item)
+
+
+def as_group_codes(groups: Any, n_queries: int, argument: str) -> tuple[Codes, list[Any]]:
+    """Group number of each query, and the names in order of first sight; none may be missing."""
+    codes, names = _encode_column(groups, argument)
+    if codes.shape != (n_queries,):
+        raise ValueError(f"{argument} must have shape ({n_queries},), got {codes.shape}")
+    if (codes < 0).any():
+        raise ValueError(
+            f"{argument} must name the group of every query, "
+            f"missing at query {int((codes < 0).argmax())}"
+        )
+    return codes, names

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ropoll_core._checks.answers import AnswerCodes, as_gold_codes
 from ropoll_core._results.base import Result
 
-__all__ = ["Consensus"]
+__all__ = ["Consensus", "Interval", "LawFit"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -90,3 +90,95 @@ class Consensus(Result):
         credit = self.credit(gold)
         known = ~np.isnan(credit)
         return float(credit[known].mean()) if known.any() else float("nan")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Interval(Result):
+    """An estimate and its interval; single numbers or arrays of one shape.
+
+    Attributes
+    ----------
+    value, low, high : float or ndarray
+        The ends are NaN where there is no interval (one task, or an undefined estimate).
+    """
+
+    value: Any
+    low: Any
+    high: Any
+
+    def __repr__(self) -> str:
+        if np.ndim(self.value):
+            parts = zip(self.value, self.low, self.high, strict=True)
+            return ", ".join(f"{v:.4f} [{a:.4f}, {b:.4f}]" for v, a, b in parts)
+        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LawFit(Result):
+    """The consensus law fitted to answers, with what it predicts and what was measured.
+
+    Intervals come from resampling tasks, the same draws for inputs, predictions and
+    measurements; that of the measured floor is exact binomial (Clopper-Pearson).
+
+    Attributes
+    ----------
+    law : ConsensusLaw
+        The fitted law, at the estimates.
+    member_accuracy : Interval
+        Mean accuracy a of the members.
+    correlation : Interval
+        Mean pairwise correlation of their errors, as measured. The law is evaluated at 0 where
+        it is negative: see `n_negative`.
+    attractors : Interval
+        Profile: share of all wrong answers that sit in the largest wrong class of their query,
+        in the second largest, and so on.
+    predicted_accuracy, measured_accuracy, accuracy_gap : dict of str to Interval
+        By tie rule; the gap is predicted minus measured.
+    predicted_floor, measured_floor : Interval
+        Probability that all members are unanimous and wrong.
+    floor_events : int
+        Queries on which they were.
+    predicted_coverage, measured_coverage : Interval, arrays (n_members,)
+        Probability that at least m members agree, at index m - 1.
+    accuracy_by_member : ndarray of float64, (n_members,)
+    left_out : tuple of int
+        Members that are always or never right, so that their errors have no correlation: left
+        out of its mean.
+    n_members, n_calibration, n_evaluation : int
+        Members, queries that the law was fitted to, queries that it was measured on.
+    n_no_gold, n_incomplete : int
+        Queries left out: no gold answer; a missing answer (under missing="omit").
+    n_tasks, n_resamples : int
+    n_undefined : int
+        Resamples without a prediction, left out of the intervals.
+    n_negative : int
+        Resamples with a negative correlation, evaluated at 0.
+    held_out : dict of object to LawFit
+        Leave-one-group-out: the law fitted to the other groups, measured on the named one.
+        Empty without `groups`.
+    """
+
+    law: Any
+    member_accuracy: Interval
+    correlation: Interval
+    attractors: Interval
+    predicted_accuracy: dict[str, Interval]
+    measured_accuracy: dict[str, Interval]
+    accuracy_gap: dict[str, Interval]
+    predicted_floor: Interval
+    measured_floor: Interval
+    floor_events: int
+    predicted_coverage: Interval
+    measured_coverage: Interval
+    accuracy_by_member: NDArray[np.float64]
+    left_out: tuple[int, ...]
+    n_members: int
+    n_calibration: int
+    n_evaluation: int
+    n_no_gold: int
+    n_incomplete: int
+    n_tasks: int
+    n_resamples: int
+    n_undefined: int
+    n_negative: int
+    held_out: dict[Any, LawFit] = field(repr=False)

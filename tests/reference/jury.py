@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 
 
 def modal_classes(row):
@@ -144,3 +145,58 @@ def _with_ties(masses, alone, n, c):
                 update[t + extra] = [x + y for x, y in zip(before, new, strict=True)]
         series = update
     return {t: s[w] * mpmath.factorial(w) for t, s in series.items()}
+
+
+def law_inputs(rows, gold, n_slots):
+    """(a, rho, profile) of complete rows: means, numpy.corrcoef over pairs, sorted classes."""
+    errors = np.array([[x != g for x in row] for row, g in zip(rows, gold, strict=True)], float)
+    varied = errors[:, errors.std(axis=0) > 0]
+    phi = [
+        np.corrcoef(varied[:, i], varied[:, j])[0, 1]
+        for i, j in itertools.combinations(range(varied.shape[1]), 2)
+    ]
+    slots = np.zeros(n_slots)
+    for row, g in zip(rows, gold, strict=True):
+        sizes = sorted(Counter(x for x in row if x != g).values(), reverse=True)
+        for j, size in enumerate(sizes[:n_slots]):
+            slots[j] += size
+    return 1 - errors.mean(), np.mean(phi), slots / errors.sum()
+
+
+def select(pool, panel):
+    """(jury's index, support, self-consistency's index) of one query."""
+    usable = [i for i, x in enumerate(pool) if x is not None]
+    if not usable:
+        return -1, 0, -1
+    jury = max(usable, key=lambda i: (panel.count(pool[i]), pool.count(pool[i]), -i))
+    frequent = max(usable, key=lambda i: (pool.count(pool[i]), -i))
+    return jury, panel.count(pool[jury]), frequent
+
+
+def cascade(rows, gold, rule):
+    """Accuracy, escalation and mean calls over all pairs, query by query."""
+    right, escalated, n = 0.0, 0, 0
+    for row, g in zip(rows, gold, strict=True):
+        for i, j in itertools.combinations(range(len(row)), 2):
+            n += 1
+            if row[i] is not None and row[i] == row[j]:
+                right += row[i] == g
+            else:
+                escalated += 1
+                right += credit(row, g, rule)
+    rate = escalated / n
+    return right / n, rate, 2 + (len(rows[0]) - 2) * rate
+
+
+def dial(rows, gold, rule):
+    """{agreement: (coverage, accuracy)}."""
+    levels, credits = [], []
+    for row, g in zip(rows, gold, strict=True):
+        _, count, n_valid = modal_classes(row)
+        levels.append(Fraction(count, n_valid) if n_valid else Fraction(-1))
+        credits.append(credit(row, g, rule))
+    out = {}
+    for level in sorted({x for x in levels if x > 0}, reverse=True):
+        kept = [c for c, x in zip(credits, levels, strict=True) if x >= level]
+        out[level] = (len(kept) / len(rows), sum(kept) / len(kept))
+    return out
