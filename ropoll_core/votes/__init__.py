@@ -19,6 +19,7 @@ from ropoll_core._results.votes import (
     Substitution,
     Tally,
 )
+from ropoll_core.votes._demo import DemoPanel, MarginCell, demo_panel, panel_with_margins
 from ropoll_core.votes._dependence import (
     effective_votes,
     effective_votes_change,
@@ -37,11 +38,13 @@ from ropoll_core.votes._tally import gated_decision, tally
 __all__ = [
     "CondorcetNull",
     "DawidSkene",
+    "DemoPanel",
     "EffectiveVotes",
     "EffectiveVotesChange",
     "ErrorCorrelation",
     "GatedDecision",
     "JudgeMetrics",
+    "MarginCell",
     "PermutationControl",
     "PolicyTable",
     "SignalModel",
@@ -53,11 +56,13 @@ __all__ = [
     "accuracy_weighted_vote",
     "condorcet_null",
     "dawid_skene",
+    "demo_panel",
     "effective_votes",
     "effective_votes_change",
     "error_correlation",
     "gated_decision",
     "judge_metrics",
+    "panel_with_margins",
     "permutation_control",
     "policy_table",
     "signal_sweep",

@@ -24,7 +24,7 @@ from ropoll_core.votes._types import as_types
 
 __all__ = ["permutation_control"]
 
-_MOST_STATES = 1 << 25
+_MOST_STATES = 1 << 23
 
 
 def permutation_control(
