@@ -29,6 +29,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "permutation_control",
         "signal_sweep",
         "policy_table",
+        "pivotal_report",
     ),
     "jury": (
         "ConsensusLaw",

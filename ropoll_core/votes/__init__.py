@@ -30,6 +30,7 @@ from ropoll_core.votes._metrics import condorcet_null, judge_metrics
 from ropoll_core.votes._moments import TaskMoments, task_moments
 from ropoll_core.votes._permutation import permutation_control
 from ropoll_core.votes._policies import accuracy_weighted_vote, policy_table
+from ropoll_core.votes._report import Estimate, PivotalReport, RuleReport, pivotal_report
 from ropoll_core.votes._signals import SignalModel, signal_sweep
 from ropoll_core.votes._substitution import substitution
 from ropoll_core.votes._sweep import subset_sweep
@@ -42,11 +43,14 @@ __all__ = [
     "EffectiveVotes",
     "EffectiveVotesChange",
     "ErrorCorrelation",
+    "Estimate",
     "GatedDecision",
     "JudgeMetrics",
     "MarginCell",
     "PermutationControl",
+    "PivotalReport",
     "PolicyTable",
+    "RuleReport",
     "SignalModel",
     "SignalSweep",
     "SubsetSweep",
@@ -64,6 +68,7 @@ __all__ = [
     "judge_metrics",
     "panel_with_margins",
     "permutation_control",
+    "pivotal_report",
     "policy_table",
     "signal_sweep",
     "subset_sweep",

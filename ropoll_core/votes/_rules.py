@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_count
 
-__all__ = ["RULES", "as_rule", "gain_unit", "rule_code", "unit_shares"]
+__all__ = ["RULES", "as_rule", "gain_unit", "least_unit", "rule_code", "unit_shares"]
 
 RULES = ("uniform", "majority")
 
@@ -32,14 +32,17 @@ def rule_code(rule: str | int) -> int:
     return rule if isinstance(rule, int) else {"uniform": -2, "majority": -1}[rule]
 
 
-def gain_unit(rule: str | int, n_valid: Iterable[int], n_queries: int) -> int:
+def least_unit(rule: str | int, n_valid: Iterable[int]) -> int:
     """The least number of which every gain under the rule is a whole fraction.
 
     A uniform replacement among k ballots gains in steps of 1/k; other rules in steps of 1.
     """
-    if rule != "uniform":
-        return 1
-    unit = math.lcm(*(k for k in n_valid if k > 0))
+    return math.lcm(*(k for k in n_valid if k > 0)) if rule == "uniform" else 1
+
+
+def gain_unit(rule: str | int, n_valid: Iterable[int], n_queries: int) -> int:
+    """The least unit, if sums over the queries are exact in it."""
+    unit = least_unit(rule, n_valid)
     if unit * max(n_queries, 1) >= 2**53:
         raise ValueError(
             "votes have too many different numbers of valid ballots for integer moments: "
