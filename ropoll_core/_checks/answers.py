@@ -34,6 +34,7 @@ class AnswerCodes:
     values: list[Any]
     key: Callable[[Any], Any] | None
     class_of: Mapping[Any, int]
+    classes_given: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -61,16 +62,27 @@ def as_answer_codes(answers: Any, key: Any = None, argument: str = "answers") ->
     codes, classes = _given_classes(key, value_codes.shape)
     codes[value_codes < 0] = -1
     class_of = dict(zip(classes, range(len(classes)), strict=True))
-    return AnswerCodes(codes, len(classes), value_codes, values, None, class_of)
+    return AnswerCodes(codes, len(classes), value_codes, values, None, class_of, True)
 
 
 def as_gold_codes(gold: Any, answers: AnswerCodes, argument: str = "gold") -> Codes:
-    """Gold answers (n_queries,) in the classes of `answers`; -1 missing, -2 never answered."""
+    """Gold answers (n_queries,) in the classes of `answers`; -1 missing, -2 never answered.
+
+    Where the classes were given, gold is of them too, negative for missing.
+    """
     codes, values = _encode_column(gold, argument)
     n_queries = answers.shape[0]
     if codes.shape != (n_queries,):
         raise ValueError(f"{argument} must have shape ({n_queries},), got {codes.shape}")
     canonical = values if answers.key is None else [_apply(answers.key, v) for v in values]
+    if answers.classes_given:
+        for code, value in enumerate(values):
+            if not isinstance(value, int):
+                raise TypeError(
+                    f"{argument} must hold integers, classes as in the array key, got {value!r} "
+                    f"at query {int((codes == code).argmax())}"
+                )
+        canonical = [value if value >= 0 else None for value in values]
     to_class = np.array(
         [-1 if _is_missing(c) else answers.class_of.get(c, -2) for c in canonical] or [-1],
         dtype=np.int32,

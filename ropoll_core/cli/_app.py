@@ -7,6 +7,7 @@ import typer
 from ropoll_core.cli.aggregate import aggregate
 from ropoll_core.cli.demo import demo
 from ropoll_core.cli.doctor import doctor
+from ropoll_core.cli.jury import jury
 
 app = typer.Typer(
     name="ropoll",
@@ -18,3 +19,4 @@ app = typer.Typer(
 app.command()(doctor)
 app.command()(aggregate)
 app.command()(demo)
+app.command()(jury)

@@ -230,7 +230,11 @@ def test_key_array_holds_classes_numbered_within_each_query():
     rows = [["1/2", "0.5", "2"], ["a", "b", "B"]]
     result = consensus(rows, key=np.array([[7, 7, 0], [0, 1, 1]]))
     assert result.answer.tolist() == ["1/2", "b"]
-    assert result.credit([7, 0]).tolist() == [1.0, 0.0]
+    np.testing.assert_array_equal(result.credit([7, 0]), [1.0, 0.0])
+    np.testing.assert_array_equal(result.credit([-1, 1]), [np.nan, 1.0])
+    np.testing.assert_array_equal(result.credit([None, 9]), [np.nan, 0.0])
+    with pytest.raises(TypeError, match=r"gold must hold integers, .* got 'a' at query 1"):
+        result.credit([7, "a"])
     missing = consensus(rows, key=np.array([[-1, -1, 0], [-1, -1, -1]]))
     assert missing.answer.tolist() == ["2", None]
     assert consensus([[None, "a"]], key=np.array([[3, 3]])).n_valid.tolist() == [1]
