@@ -8,6 +8,7 @@ from ropoll_core.cli.aggregate import aggregate
 from ropoll_core.cli.demo import demo
 from ropoll_core.cli.doctor import doctor
 from ropoll_core.cli.jury import jury
+from ropoll_core.cli.simulate import simulate
 
 app = typer.Typer(
     name="ropoll",
@@ -20,3 +21,4 @@ app.command()(doctor)
 app.command()(aggregate)
 app.command()(demo)
 app.command()(jury)
+app.command()(simulate)

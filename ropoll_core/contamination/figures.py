@@ -67,7 +67,7 @@ def _scale_errors(axes: Any, values: NDArray[np.float64]) -> None:
 
 def _legend(figure: Any, axes: Any) -> None:
     figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,34 +12,50 @@ from numpy.typing import NDArray
 from ropoll_core._checks.options import as_choice
 from ropoll_core.scores import METHODS, AggregateStatus
 
-__all__ = ["METHOD_OPTIONS", "Method", "as_method", "refusal", "run_method"]
+__all__ = ["Method", "NamedMethod", "as_method", "method_options", "refusal", "run_method"]
 
 Method = Callable[..., Any]
 
-#: Options of the methods that need some; for others of them give `sweep` a function.
-METHOD_OPTIONS: dict[str, dict[str, Any]] = {
-    "trimmed_mean": {"proportion": 0.3},
-    "coordinatewise_trimmed_mean": {"proportion": 0.3},
-}
+
+def method_options(name: str, n_judges: int) -> dict[str, Any]:
+    """Options that a study gives a named method on panels of `n_judges`.
+
+    Trimming takes 30 % of the judges (of the values at each end, by coordinate); Krum and its kin
+    allow for as many faulty judges as they can. For other options give `sweep` a function.
+    """
+    if name in {"trimmed_mean", "coordinatewise_trimmed_mean"}:
+        return {"proportion": 0.3}
+    if name in {"krum", "multi_krum"}:
+        return {"n_faulty": max((n_judges - 3) // 2, 0)}
+    if name == "bulyan":
+        return {"n_faulty": max((n_judges - 3) // 4, 0)}
+    return {}
+
+
+@dataclass(frozen=True)
+class NamedMethod:
+    """An aggregator of `scores`, with the options of :func:`method_options`."""
+
+    name: str
+
+    def __call__(self, panels: NDArray[np.float64], **extra: Any) -> Any:
+        options = method_options(self.name, panels.shape[-2])
+        return METHODS[self.name](panels, **options, **extra)
+
+    @property
+    def warns(self) -> bool:
+        """Whether it warns about what it could not do, unless asked for its full output."""
+        return self.name != "geometric_median"
 
 
 def as_method(method: Any) -> Method:
     """A function from panels to estimates, from a name or as given."""
     if isinstance(method, str):
-        as_choice(method, "method", METHODS)
-        return functools.partial(METHODS[method], **METHOD_OPTIONS.get(method, {}))
+        return NamedMethod(as_choice(method, "method", METHODS))
     if not callable(method):
         raise TypeError(f"methods must map to names or functions, got {type(method).__name__}")
     function: Method = method
     return function
-
-
-def _warns(method: Method) -> bool:
-    """Whether it is a named method that would warn about what it could not do."""
-    return isinstance(method, functools.partial) and method.func in _WARNING
-
-
-_WARNING = frozenset(f for name, f in METHODS.items() if name != "geometric_median")
 
 
 def run_method(method: Method, panels: NDArray[np.float64]) -> Any:
@@ -48,7 +64,9 @@ def run_method(method: Method, panels: NDArray[np.float64]) -> Any:
     What a method cannot do is found out once, by :func:`refusal`: here its full output is asked
     for in place of a warning for each block.
     """
-    return method(panels, full_output=True).value if _warns(method) else method(panels)
+    if isinstance(method, NamedMethod) and method.warns:
+        return method(panels, full_output=True).value
+    return method(panels)
 
 
 def refusal(method: Method, n_judges: int, n_attributes: int) -> str | None:
@@ -59,10 +77,11 @@ def refusal(method: Method, n_judges: int, n_attributes: int) -> str | None:
     """
     panel = np.zeros((1, n_judges, n_attributes))
     panel[:] = np.arange(n_judges)[:, None]
+    named = isinstance(method, NamedMethod) and method.warns
     try:
-        result = method(panel, full_output=True) if _warns(method) else method(panel)
+        result = method(panel, full_output=True) if named else method(panel)
     except ValueError as error:
         return str(error)
-    if _warns(method) and result.status[0] != AggregateStatus.OK:
+    if named and result.status[0] != AggregateStatus.OK:
         return AggregateStatus(result.status[0]).name.lower().replace("_", " ")
     return None

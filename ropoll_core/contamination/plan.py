@@ -17,7 +17,7 @@ from ropoll_core._checks.study import as_reals
 from ropoll_core._version import __version__
 from ropoll_core.contamination.cells import Committee, Study
 from ropoll_core.contamination.corruptions import Corruption
-from ropoll_core.contamination.methods import Method
+from ropoll_core.contamination.methods import Method, NamedMethod
 
 __all__ = ["Plan", "as_committees", "as_named", "as_rate_rows"]
 
@@ -58,6 +58,8 @@ class Plan:
 
 def _origin(function: Any) -> str:
     """Where a function comes from: what can be known of it without running it."""
+    if isinstance(function, NamedMethod):
+        return repr(function)
     if isinstance(function, functools.partial):
         return f"{_origin(function.func)} {function.args!r} {function.keywords!r}"
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
