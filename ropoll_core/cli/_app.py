@@ -9,6 +9,7 @@ from ropoll_core.cli.demo import demo
 from ropoll_core.cli.doctor import doctor
 from ropoll_core.cli.jury import jury
 from ropoll_core.cli.simulate import simulate
+from ropoll_core.cli.pivotal import pivotal
 
 app = typer.Typer(
     name="ropoll",
@@ -22,3 +23,4 @@ app.command()(aggregate)
 app.command()(demo)
 app.command()(jury)
 app.command()(simulate)
+app.command()(pivotal)

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from ropoll_core.cli._common import console, reported
+from ropoll_core.cli._demo_votes import demo_votes
 from ropoll_core.cli.aggregate import print_consensus
 from ropoll_core.cli.doctor import print_report
 from ropoll_core.contamination import corrupt, simulate_jury
@@ -44,15 +45,21 @@ def demo(
         Path, typer.Argument(help="Folder for the files; made if it is not there.")
     ] = Path("ropoll-demo"),
     seed: Annotated[int, typer.Option(help="Of the generated panel.", metavar="N")] = 1,
+    votes: Annotated[
+        bool, typer.Option("--votes", help="A panel of ballots instead; run pivotal on it.")
+    ] = False,
 ) -> None:
     """Generate a small panel with one failing judge; run doctor and aggregate on it."""
     screen = console()
+    if votes:
+        with reported():
+            path = folder / "votes.csv"
+            _new_folder(folder, path)
+            demo_votes(path, seed, screen)
+        return
     with reported():
         scores, consensus = folder / "scores.csv", folder / "consensus.csv"
-        for path in (scores, consensus):
-            if path.exists():
-                raise FileExistsError(17, "is there already; name another folder", str(path))
-        folder.mkdir(parents=True, exist_ok=True)
+        _new_folder(folder, scores, consensus)
         truth = _write_panel(scores, seed)
         screen.print(_MODEL)
         screen.print(f"$ ropoll doctor {scores}", style="bold")
@@ -67,6 +74,13 @@ def demo(
         f"\nmean distance to the truth: geometric median "
         f"{_distance(result.consensus, truth):.3f}, mean {_distance(average, truth):.3f}"
     )
+
+
+def _new_folder(folder: Path, *files: Path) -> None:
+    for path in files:
+        if path.exists():
+            raise FileExistsError(17, "is there already; name another folder", str(path))
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _write_panel(path: Path, seed: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
