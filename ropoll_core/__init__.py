@@ -41,8 +41,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "shared_blind_spot",
     ),
     "resampling": ("bootstrap",),
-    "contamination": (),
-    "theory": (),
+    "contamination": ("corrupt", "simulate_jury"),
+    "theory": ("breakdown_bound", "indicator_correlation", "judge_correlation"),
     "tables": (
         "aggregate_panel",
         "inspect_scores",

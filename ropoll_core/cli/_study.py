@@ -104,7 +104,7 @@ def run_study(
             raise ValueError("scale must be given for scores of your own (--scale LOW HIGH)")
         scale = options.scale
     n_items, n_judges, n_attributes = scores.shape
-    sizes = options.sizes or tuple(n for n in _SIZES if n <= n_judges) or (n_judges,)
+    sizes = options.sizes or tuple(sorted({n for n in _SIZES if n < n_judges} | {n_judges}))
     common: dict[str, Any] = {
         "scale": scale,
         "methods": options.methods,

@@ -84,36 +84,91 @@ class CorruptedCells:
         return out
 
 
+#: A corruption: takes the cells that were hit, gives their scores (n_cells, n_attributes).
 Corruption = Callable[[CorruptedCells], NDArray[Any]]
 
 
 def zeros(cells: CorruptedCells) -> NDArray[np.float64]:
-    """All zeros, as a failed parse filled with 0 (whatever the scale's lower end is)."""
+    """All zeros, as a failed parse filled with 0 (whatever the scale's lower end is).
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("zeros")
 
 
 def inverted(cells: CorruptedCells) -> NDArray[np.float64]:
-    """The truth mirrored on the scale: low + high - truth."""
+    """The truth mirrored on the scale: low + high - truth.
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("inverted")
 
 
 def bimodal_random(cells: CorruptedCells) -> NDArray[np.float64]:
-    """Each attribute at one end of the scale, by a fair coin."""
+    """Each attribute at one end of the scale, by a fair coin.
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("bimodal-random")
 
 
 def cauchy_far(cells: CorruptedCells) -> NDArray[np.float64]:
-    """truth + 10 + 2 (high - low) t, t standard Cauchy for each attribute."""
+    """truth + 10 + 2 (high - low) t, t standard Cauchy for each attribute.
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("cauchy-far")
 
 
 def sycophantic(cells: CorruptedCells) -> NDArray[np.float64]:
-    """The top of the scale on every attribute."""
+    """The top of the scale on every attribute.
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("sycophantic")
 
 
 def noisy_gt(cells: CorruptedCells) -> NDArray[np.float64]:
-    """The control: truth + N(0, 0.8^2), clipped to the scale."""
+    """The control: truth + N(0, 0.8^2), clipped to the scale.
+
+    Parameters
+    ----------
+    cells : CorruptedCells
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_attributes)
+    """
     return cells._built_in("noisy-gt")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,16 @@ class NamedMethod:
 def as_method(method: Any) -> Method:
     """A function from panels to estimates, from a name or as given."""
     if isinstance(method, str):
-        return NamedMethod(as_choice(method, "method", METHODS))
+        named = NamedMethod(as_choice(method, "method", METHODS))
+        parameters = inspect.signature(METHODS[method]).parameters.values()
+        needed = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty}
+        lacking = sorted(needed - set(method_options(method, 1)))
+        if lacking:
+            raise TypeError(
+                f"method {method!r} needs {', '.join(lacking)}: map a label to a function, such as "
+                f"functools.partial(scores.{method}, {lacking[0]}=...)"
+            )
+        return named
     if not callable(method):
         raise TypeError(f"methods must map to names or functions, got {type(method).__name__}")
     function: Method = method

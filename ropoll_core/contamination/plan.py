@@ -119,7 +119,7 @@ def _as_committee(name: str | None, entry: Any, n_judges: int) -> Committee:
     if np.ndim(entry) == 0:
         size = as_count(entry, "committees", most=n_judges)
         if size < n_judges:
-            return Committee(name or f"any {size}", size, np.empty(0, dtype=np.int64))
+            return Committee(name or f"{size} of {n_judges}", size, np.empty(0, dtype=np.int64))
         entry = range(n_judges)
     judges = [as_count(j, "committees", least=0, most=n_judges - 1) for j in entry]
     if not judges or len(set(judges)) < len(judges):

@@ -47,7 +47,7 @@ def test_what_it_prints_and_writes(tmp_path):
     assert "generated jury: 30 items, 5 judges, 5 attributes, scale 0 to 4" in text
     assert "60 panels a cell" in text
     assert "RMSE at corruption rate 0.3, all 5 judges" in text
-    assert "trimmed_mean does not apply to any 3 judges: nothing trimmed" in text
+    assert "trimmed_mean does not apply to 3 of 5 judges: nothing trimmed" in text
     assert "Claims of the paper" in text
     table = pq.read_table(out).to_pydict()
     assert set(table["part"]) == {"grid", "sizes"}
@@ -163,3 +163,26 @@ def test_own_scores_need_gold_and_scale(scores_file):
         run = ropoll(path, *arguments)
         assert run.exit_code == 2
         assert message in run.output
+
+
+def test_human_ratings(real_data):
+    run = ropoll(
+        real_data / "fed_scores.csv", "--gold", "rater-0", "--scale", 0, 3, "--on-bad", "missing",
+        "--attributes", "Interesting,Engaging,Specific,Relevant", "--seed", 1, "--json",
+    )  # fmt: skip
+    assert run.exit_code == 0, run.output
+    result = json.loads(run.stdout)
+    assert result["source"] == "fed_scores.csv: 375 items, 4 judges besides rater-0"
+    # Raters share little beyond the item, and their errors share the gold rater's own noise.
+    assert 0 < result["gamma"] < 0.3 < result["error_gamma"] < 0.7
+    cells = result["cells"]
+    errors = {
+        (c, m): e
+        for p, n, c, r, m, e in zip(
+            *(cells[k] for k in ("part", "n_judges", "corruption", "rate", "method", "rmse")),
+            strict=True,
+        )
+        if (p, n, r) == ("grid", 4, 0.3)
+    }
+    assert errors["cauchy-far", "mean"] > 3 * errors["cauchy-far", "geometric_median"]
+    assert errors["noisy-gt", "mean"] < errors["noisy-gt", "geometric_median"]

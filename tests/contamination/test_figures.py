@@ -37,7 +37,7 @@ def test_breakdown(sweep, tmp_path):
     np.testing.assert_array_equal(line.get_ydata(), sweep.rmse[1, 0, :, 0])
     assert labels(panels["zeros"]) == ["geometric median", "mean", "trimmed mean"]
     # Three judges are too few to trim: that curve is left out, not drawn as zero.
-    small = figures.breakdown_figure(sweep, committee="any 3")
+    small = figures.breakdown_figure(sweep, committee="3 of 5")
     assert labels(small.axes[0]) == ["geometric median", "mean"]
     figure.savefig(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes()[:4] == b"\x89PNG"
@@ -86,7 +86,7 @@ def test_gallery():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda s: figures.breakdown_figure(s, committee="7"), "committee must be one of any 3"),
+        (lambda s: figures.breakdown_figure(s, committee="7"), "committee must be one of 3 of 5"),
         (lambda s: figures.jury_size_figure(s, corruption="x"), "corruption must be one of zeros"),
     ],
 )

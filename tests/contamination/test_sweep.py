@@ -1,6 +1,7 @@
 """Sweeps: each cell against a plain twin, to the bit under threads and resumption."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -242,7 +243,7 @@ def test_methods_that_refuse_a_size_are_named(jury):
         return mean(panels)
 
     result = run(jury, methods={"mean": mean, "picky": picky}, committees=[3, 5])
-    assert result.not_applicable == {("picky", "any 3"): "needs four judges"}
+    assert result.not_applicable == {("picky", "3 of 6"): "needs four judges"}
     assert np.isnan(result.rmse[0, ..., 1]).all()
     np.testing.assert_array_equal(result.rmse[1, ..., 1], result.rmse[1, ..., 0])
     refused = run(jury, methods={"mean": picky}, committees=[3])
@@ -278,7 +279,7 @@ def test_premium_and_table(jury):
     table = result.table()
     assert {len(column) for column in table.values()} == {2 * 2 * 2 * 2}
     row = [i for i in range(16) if table["method"][i] == "middle" and table["rate"][i] == 0.3][1]
-    assert table["committee"][row] == "any 2"
+    assert table["committee"][row] == "2 of 6"
     assert table["corruption"][row] == "cauchy-far"
     assert table["rmse"][row] == result.rmse[0, 1, 1, 1]
     assert np.isnan(run(jury, rates=[0.5]).premium).all()
@@ -341,3 +342,18 @@ def test_error_in_a_worker_surfaces(jury):
 
     with pytest.raises(ZeroDivisionError, match="from the method"):
         run(jury, methods={"mean": breaks}, workers=3)
+
+
+def test_memory_does_not_grow_with_replicates_or_cells():
+    big = contamination.simulate_jury(500, 5, 3, scale=SCALE, sigma=0.5, rng=1)
+
+    def peak(**options):
+        tracemalloc.start()
+        run(big, methods={"mean": lambda p: p.mean(axis=1)}, n_resamples=0, **options)
+        size = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return size
+
+    once = peak(n_replicates=10)
+    # All panels at once would take 500 x 400 x 5 x 3 x 8 bytes = 24 MB a cell.
+    assert peak(n_replicates=400, rates=[0.0, 0.1, 0.2, 0.3]) < once + 1_000_000
