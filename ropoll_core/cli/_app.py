@@ -8,8 +8,8 @@ from ropoll_core.cli.aggregate import aggregate
 from ropoll_core.cli.demo import demo
 from ropoll_core.cli.doctor import doctor
 from ropoll_core.cli.jury import jury
-from ropoll_core.cli.simulate import simulate
 from ropoll_core.cli.pivotal import pivotal
+from ropoll_core.cli.simulate import simulate
 
 app = typer.Typer(
     name="ropoll",
