@@ -6,14 +6,8 @@ m are valid; 0 <= n_cut[m] < m (2 n_cut[m] < m). `wanted`: that it is 0 is worth
 n_judges, n_attributes)` says, for the variant active when the rows are computed.
 """
 
-from ropoll_core._kernels.panels cimport Batch, CBatch
+from ropoll_core._kernels.panels cimport Batch, CBatch, Options
 from ropoll_core._kernels.simd cimport active_variant
-
-cdef extern from "panels.h":
-    cdef struct Options:
-        const int *table[2]
-        int fewest
-        int trimming
 
 cdef extern from "comparators.h" namespace "ropoll_comparators":
     ptrdiff_t scratch_doubles(int, int, ptrdiff_t, ptrdiff_t) noexcept nogil
@@ -84,11 +78,8 @@ cdef void _rows(
     int method, Batch batch, const int[::1] n_cut, bint wanted, Py_ssize_t start,
     Py_ssize_t stop, double[::1] scratch
 ) noexcept:
-    cdef Options options
+    cdef Options options = Options([NULL, NULL], 1, wanted, 0, 0, 0)
     cdef int variant = active_variant()
-    options.table[0] = options.table[1] = NULL
-    options.fewest = 1
-    options.trimming = wanted
     if n_cut is not None:
         options.table[0] = &n_cut[0]
     with nogil:

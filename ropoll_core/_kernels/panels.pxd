@@ -18,6 +18,13 @@ cdef extern from "panels.h":
         unsigned char *used
         unsigned char *status
         unsigned char *seen
+    cdef struct Options:
+        const int *table[2]
+        int fewest
+        int trimming
+        double threshold
+        double tol
+        int max_iter
 
 
 cdef class Batch:

@@ -8,6 +8,8 @@ from typing import Any
 
 from ropoll_core._checks.options import as_choice
 from ropoll_core.scores._geometric_median import geometric_median
+from ropoll_core.scores._huber import huber_mean
+from ropoll_core.scores._krum import bulyan, krum, multi_krum
 from ropoll_core.scores._means import coordinatewise_trimmed_mean, mean, trimmed_mean
 from ropoll_core.scores._medians import coordinatewise_median, medoid
 
@@ -21,6 +23,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "trimmed_mean": trimmed_mean,
     "coordinatewise_trimmed_mean": coordinatewise_trimmed_mean,
     "medoid": medoid,
+    "krum": krum,
+    "multi_krum": multi_krum,
+    "bulyan": bulyan,
+    "huber_mean": huber_mean,
 }
 
 

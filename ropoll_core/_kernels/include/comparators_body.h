@@ -15,42 +15,8 @@ struct CoordinatewiseMedian {
     template <class V> void operator()(Block<V> &p) const {
         for (ptrdiff_t a = 0; a < p.d; a++) {
             column(p, a, p.spare);
-            p.y[a] = p.weighted ? weighted(p, p.spare, p.spare + p.n) : plain(p, p.spare);
+            p.y[a] = median(p, p.spare);
         }
-    }
-
-    template <class V> static V plain(const Block<V> &p, V *s) {
-        sort_values(s, p.n);
-        const V low = floor_of(0.5 * (p.m - 1.0)), high = floor_of(0.5 * p.m);
-        V below = s[0], above = s[0];
-        for (ptrdiff_t k = 1; k < p.n; k++) {
-            const V index = all<V>((double)k);
-            below = index == low ? s[k] : below;
-            above = index == high ? s[k] : above;
-        }
-        return midpoint(below, above);
-    }
-
-    /* Midpoint of the interval of minimisers of sum w |x - z|. Sums of weights that differ by
-     * rounding only count as equal, so equal weights give what no weights give. */
-    template <class V> static V weighted(const Block<V> &p, V *s, V *t) {
-        V total = all<V>(0.0);
-        for (ptrdiff_t k = 0; k < p.n; k++) {
-            t[k] = p.w[k];
-            total += p.w[k];
-        }
-        sort_pairs(s, t, p.n);
-        const V slack =
-            total * (2.0 * (double)p.n * std::numeric_limits<double>::epsilon());
-        const V lower = 0.5 * total - slack, upper = 0.5 * total + slack;
-        V below = s[0], above = s[0], before = all<V>(0.0);
-        for (ptrdiff_t k = 0; k < p.n; k++) {
-            const V after = before + t[k];
-            below = (before < lower) & (after >= lower) ? s[k] : below;
-            above = (before <= upper) & (after > upper) ? s[k] : above;
-            before = after;
-        }
-        return midpoint(below, above);
     }
 };
 

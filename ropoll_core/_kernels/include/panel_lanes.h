@@ -24,6 +24,7 @@ template <class V> struct Block {
     V *y;       /* [d], the result */
     V *used;    /* [n], nonzero where the judge takes part */
     V n_used;
+    V converged; /* nonzero unless an iteration ended early */
     V *spare;   /* scratch, see *_SPARE of each algorithm */
 };
 
@@ -119,11 +120,49 @@ template <class V> static inline V midpoint(V low, V high) {
     return sum - sum == 0.0 ? 0.5 * sum : 0.5 * low + 0.5 * high;
 }
 
+template <class V> static inline V plain_median(const Block<V> &p, V *s) {
+    sort_values(s, p.n);
+    const V low = floor_of(0.5 * (p.m - 1.0)), high = floor_of(0.5 * p.m);
+    V below = s[0], above = s[0];
+    for (ptrdiff_t k = 1; k < p.n; k++) {
+        const V index = all<V>((double)k);
+        below = index == low ? s[k] : below;
+        above = index == high ? s[k] : above;
+    }
+    return midpoint(below, above);
+}
+
+/* Midpoint of the interval of minimisers of sum w |x - z|. Sums of weights that differ by
+ * rounding only count as equal, so equal weights give what no weights give. */
+template <class V> static inline V weighted_median(const Block<V> &p, V *s, V *t) {
+    V total = all<V>(0.0);
+    for (ptrdiff_t k = 0; k < p.n; k++) {
+        t[k] = p.w[k];
+        total += p.w[k];
+    }
+    sort_pairs(s, t, p.n);
+    const V slack = total * (2.0 * (double)p.n * std::numeric_limits<double>::epsilon());
+    const V lower = 0.5 * total - slack, upper = 0.5 * total + slack;
+    V below = s[0], above = s[0], before = all<V>(0.0);
+    for (ptrdiff_t k = 0; k < p.n; k++) {
+        const V after = before + t[k];
+        below = (before < lower) & (after >= lower) ? s[k] : below;
+        above = (before <= upper) & (after > upper) ? s[k] : above;
+        before = after;
+    }
+    return midpoint(below, above);
+}
+
+/* Median of a column; s holds 2 n. */
+template <class V> static inline V median(const Block<V> &p, V *s) {
+    return p.weighted ? weighted_median(p, s, s + p.n) : plain_median(p, s);
+}
+
 /* Index of the smallest of cost[0..n), the earliest of those that rounding cannot tell apart. */
-template <class V> static inline V first_smallest(const V *cost, ptrdiff_t n) {
+template <class V> static inline V first_smallest(const V *cost, ptrdiff_t n, double rounding) {
     V least = cost[0];
     for (ptrdiff_t k = 1; k < n; k++) least = lesser(least, cost[k]);
-    const V limit = least * (1.0 + 4.0 * (double)n * std::numeric_limits<double>::epsilon());
+    const V limit = least * (1.0 + rounding);
     V index = all<V>(0.0);
     for (ptrdiff_t k = n; k-- > 0;) index = cost[k] <= limit ? all<V>((double)k) : index;
     return index;
@@ -179,7 +218,9 @@ static void redo_wide(const Batch &b, ptrdiff_t q, const Panel &panel, PanelStat
     for (ptrdiff_t i = 0; i < p.n * p.d; i++) p.x[i] = from.x[i][l];
     for (ptrdiff_t k = 0; k < p.n; k++) p.w[k] = from.w[k][l], p.used[k] = 1;
     p.n_used = p.m;
+    p.converged = 1;
     algorithm(p);
+    if (status == PANEL_OK && p.converged == 0) status = PANEL_NOT_CONVERGED;
     store_panel<T>(b, q, panel, status, p.y, 1, (int)p.n_used, p.used);
 }
 
@@ -227,6 +268,7 @@ static void rows_of(const Batch &b, const Options &options, double *scratch, ptr
         }
         for (ptrdiff_t k = 0; k < p.n; k++) p.used[k] = all<vec>(1.0);
         p.n_used = p.m;
+        p.converged = all<vec>(1.0);
         algorithm(p);
         vec small = all<vec>(1.0), large = all<vec>(0.0);
         if (A::squares && sizeof(T) == sizeof(double))
@@ -241,9 +283,11 @@ static void rows_of(const Batch &b, const Options &options, double *scratch, ptr
                 status[l] = PANEL_NOTHING_TRIMMED;
             if (small[l] < SMALLEST || large[l] > GREATEST)
                 redo_wide<T>(b, q + l, panel[l], status[l], p, l, algorithm);
-            else
+            else {
+                if (status[l] == PANEL_OK && p.converged[l] == 0) status[l] = PANEL_NOT_CONVERGED;
                 store_panel<T>(b, q + l, panel[l], status[l], (double *)p.y + l, LANES, used,
                                (double *)p.used + l);
+            }
         }
     }
 }

@@ -49,6 +49,8 @@ struct Options {
     const int *table[2];
     int fewest;   /* fewer valid judges than this: PANEL_TOO_FEW */
     int trimming; /* using every judge is PANEL_NOTHING_TRIMMED */
+    double threshold, tol;
+    int max_iter;
 };
 
 /* The valid judges of one panel, packed to the front in judge order: score a of the k-th at

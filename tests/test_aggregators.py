@@ -1,4 +1,4 @@
-"""Mean, coordinate-wise median, trimmed means, medoid: twins, exact values, invariances."""
+"""Aggregators: the conventions that all share, and the exact values of the comparators."""
 
 import warnings
 
@@ -8,20 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference import aggregators as twin
+from reference.aggregators import METHODS, WEIGHTED
 
 from ropoll_core import scores as rs
 from ropoll_core.scores import AggregateStatus, AggregationWarning
 
 NAN = float("nan")
-# Method -> (options, twin); the one registry behind the tests of this file.
-METHODS = {
-    "mean": ({}, twin.mean),
-    "coordinatewise_median": ({}, twin.coordinatewise_median),
-    "trimmed_mean": ({"proportion": 0.4}, twin.trimmed_mean),
-    "coordinatewise_trimmed_mean": ({"proportion": 0.25}, twin.coordinatewise_trimmed_mean),
-    "medoid": ({}, twin.medoid),
-}
-WEIGHTED = ("mean", "coordinatewise_median", "medoid")
 
 
 def call(method, scores, **options):
@@ -49,7 +41,12 @@ def panels(seed, n, d, n_queries=37, missing=0.0):
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_agrees_with_the_twin(method, n, d, missing, simd_variant):
     x = panels(n * d, n, d, missing=missing)
-    np.testing.assert_allclose(call(method, x), expected(method, x), rtol=1e-13, atol=1e-14)
+    if n < METHODS[method][2]:
+        with pytest.raises(ValueError, match=f"at least . n_faulty . 3 = . judges, got {n}"):
+            call(method, x)
+        return
+    close = {"huber_mean": 1e-7}.get(method, 1e-13)  # a flat minimum: its objective is tested too
+    np.testing.assert_allclose(call(method, x), expected(method, x), rtol=close, atol=close)
 
 
 @pytest.mark.parametrize("method", WEIGHTED)
@@ -61,8 +58,10 @@ def test_weights_agree_with_the_twin(method, per_query, simd_variant):
     if per_query:
         weights[np.arange(37), rng.integers(7, size=37)] = 0
     rows = np.broadcast_to(weights, (37, 7))
-    wanted = [METHODS[method][1](p, weights=w) for p, w in zip(x, rows, strict=True)]
-    np.testing.assert_allclose(call(method, x, weights=weights), wanted, rtol=1e-13, atol=1e-14)
+    options, plain, _ = METHODS[method]
+    wanted = [plain(p, **options, weights=w) for p, w in zip(x, rows, strict=True)]
+    close = {"huber_mean": 1e-7}.get(method, 1e-13)
+    np.testing.assert_allclose(call(method, x, weights=weights), wanted, rtol=close, atol=close)
 
 
 @pytest.mark.parametrize("method", WEIGHTED)
@@ -80,8 +79,8 @@ def test_batch_position_and_workers_do_not_matter(method, workers, simd_variant)
     whole = call(method, x)
     assert np.array_equal(whole, call(method, x, workers=workers), equal_nan=True)
     for q in (0, 1, 9, 2345, 4999):
-        assert np.array_equal(whole[q], call(method, x[q]))
-    assert np.array_equal(whole[3:20], call(method, x[3:20]))
+        assert np.array_equal(whole[q], call(method, x[q]), equal_nan=True)
+    assert np.array_equal(whole[3:20], call(method, x[3:20]), equal_nan=True)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -97,19 +96,19 @@ def test_variants_give_the_same_bits(method):
             seen.append(call(method, x))
     finally:
         simd.use(before)
-    assert all(np.array_equal(seen[0], other) for other in seen)
+    assert all(np.array_equal(seen[0], other, equal_nan=True) for other in seen)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("layout", ["fortran", "reversed", "sliced", "big-endian", "read-only"])
 def test_strides_byte_order_and_flags(method, layout):
-    x = panels(21, 5, 4)
+    x = panels(21, 7, 4)
     if layout == "fortran":
         y = np.asfortranarray(x)
     elif layout == "reversed":
         y = np.ascontiguousarray(x[::-1, :, ::-1])[::-1, :, ::-1]
     elif layout == "sliced":
-        big = np.full((74, 5, 8), 99.0)
+        big = np.full((74, 7, 8), 99.0)
         big[::2, :, ::2] = x
         y = big[::2, :, ::2]
     elif layout == "big-endian":
@@ -128,13 +127,13 @@ def test_float32_stays_and_is_computed_in_double(method, simd_variant):
     result = call(method, x)
     assert result.dtype == np.float32
     wanted = call(method, x.astype(np.float64)).astype(np.float32)
-    assert np.array_equal(result, wanted)
+    assert np.array_equal(result, wanted, equal_nan=True)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("lead", [(), (0,), (3,), (2, 3), (2, 0, 3)])
 def test_leading_shapes_and_out(method, lead):
-    x = np.random.default_rng(1).normal(size=(*lead, 5, 4))
+    x = np.random.default_rng(1).normal(size=(*lead, 7, 4))
     result = call(method, x)
     assert result.shape == (*lead, 4)
     out = np.full((*lead, 8), 7.0)[..., ::2]
@@ -142,12 +141,12 @@ def test_leading_shapes_and_out(method, lead):
     assert np.array_equal(out, result)
     report = call(method, x, full_output=True)
     assert report.n_valid.shape == report.status.shape == lead
-    assert report.used is None or report.used.shape == (*lead, 5)
+    assert report.used is None or report.used.shape == (*lead, 7)
 
 
 def test_infinite_is_refused_wherever_it_is():
     for method in METHODS:
-        x = panels(4, 5, 3, n_queries=30)
+        x = panels(4, 7, 3, n_queries=30)
         x[17, 2, 1] = -np.inf
         with pytest.raises(ValueError, match=r"got -inf at query 17, judge 2, attribute 1"):
             call(method, x)
@@ -158,7 +157,7 @@ def test_infinite_is_refused_wherever_it_is():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_missing_policies(method):
-    x = panels(6, 5, 3, n_queries=20)
+    x = panels(6, 8, 3, n_queries=20)
     clean = call(method, x)
     x[3, 1, 2] = NAN
     x[8] = NAN
@@ -175,7 +174,7 @@ def test_missing_policies(method):
         call(method, x, nan_policy="raise")
     report = call(method, x, full_output=True)
     assert report.status[8] == AggregateStatus.ALL_MISSING
-    assert report.n_valid.tolist()[3:9] == [4, 5, 5, 5, 5, 0]
+    assert report.n_valid.tolist()[3:9] == [7, 8, 8, 8, 8, 0]
     assert report.n_used[8] == 0
 
 
@@ -302,7 +301,7 @@ def test_mean_does_not_overflow():
     assert rs.coordinatewise_trimmed_mean([[big]] * 4, proportion=0.25) == [big]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"huber_mean"}))  # has a scale itself
 @pytest.mark.parametrize("power", [-900, -600, 600, 1000])
 def test_scaling_by_a_power_of_two_is_exact(method, power, simd_variant):
     x = np.random.default_rng(3).integers(1, 9, size=(40, 7, 3)).astype(float)
@@ -330,11 +329,13 @@ likert = hnp.arrays(
 @settings(max_examples=60, deadline=None)
 @given(panel=likert)
 def test_likert_panels_agree_with_the_twin(method, panel):
+    if len(panel) < METHODS[method][2]:
+        return
     if len(twin.valid(panel)[0]) == 0:
         assert np.isnan(call(method, panel)).all()
         return
-    if method == "trimmed_mean":
-        return  # equally far judges are the rule here: the next test
+    if method in ("trimmed_mean", "huber_mean"):
+        return  # equally far judges, flat minima: see their own tests
     wanted = METHODS[method][1](panel, **METHODS[method][0])
     np.testing.assert_allclose(call(method, panel), wanted, rtol=1e-14, atol=1e-15)
 
@@ -356,13 +357,14 @@ def test_trimmed_mean_drops_the_farthest(panel, proportion):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
+# Bulyan ends on sums over one neighbour, which two mutual neighbours share: a tie by nature.
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"bulyan"}))
 def test_order_of_judges_does_not_matter(method):
     rng = np.random.default_rng(9)
     x = panels(2, 9, 3)
     result = call(method, x)
     again = call(method, x[:, rng.permutation(9)])
-    np.testing.assert_allclose(again, result, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(again, result, rtol=1e-13, atol=1e-14)
 
 
 # ---- aggregate and bad arguments ----

@@ -1,0 +1,258 @@
+/* Krum, multi-Krum, Bulyan and the Huber mean, for one block.
+ *
+ * Variant body: included once per instruction set; see panel_lanes.h for what an algorithm is.
+ */
+#include "panel_lanes.h"
+
+namespace ROPOLL_NS {
+
+/* cost[i] = sum of squared distances from judge i to its `close` nearest living others;
+ * infinite for judges that do not live. `row` is scratch of n. */
+template <class V>
+static inline void krum_costs(const Block<V> &p, const V *square, const V *alive, V close, V *row,
+                              V *cost) {
+    const V inf = all<V>(std::numeric_limits<double>::infinity());
+    for (ptrdiff_t i = 0; i < p.n; i++) {
+        for (ptrdiff_t j = 0; j < p.n; j++) row[j] = alive[j] > 0.0 ? square[i * p.n + j] : inf;
+        row[i] = inf;
+        sort_values(row, p.n);
+        V sum = all<V>(0.0);
+        for (ptrdiff_t j = 0; j < p.n; j++)
+            sum += all<V>((double)j) < close ? row[j] : all<V>(0.0);
+        cost[i] = alive[i] > 0.0 ? sum : inf;
+    }
+}
+
+template <class V> static inline double krum_rounding(const Block<V> &p) {
+    return 4.0 * (double)(p.n + p.d) * std::numeric_limits<double>::epsilon();
+}
+
+template <class V> static inline void mark_valid(const Block<V> &p, V *alive) {
+    for (ptrdiff_t k = 0; k < p.n; k++)
+        alive[k] = all<V>((double)k) < p.m ? all<V>(1.0) : all<V>(0.0);
+}
+
+/* Mean of the count[0] judges with the smallest sums over their count[1] nearest; Krum for one. */
+struct MultiKrum {
+    static constexpr bool squares = true;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return n * n + 3 * n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        const ptrdiff_t n = p.n;
+        const V inf = all<V>(std::numeric_limits<double>::infinity());
+        V *square = p.spare, *alive = square + n * n, *row = alive + n, *cost = row + n;
+        mark_valid(p, alive);
+        squared_distances(p, square);
+        krum_costs(p, square, alive, p.count[1], row, cost);
+        for (ptrdiff_t k = 0; k < n; k++) p.used[k] = all<V>(0.0);
+        const int rounds = most(p.count[0]);
+        for (int round = 0; round < rounds; round++) {
+            const V best = first_smallest(cost, n, krum_rounding(p));
+            for (ptrdiff_t k = 0; k < n; k++) {
+                const auto take =
+                    (all<V>((double)k) == best) & (all<V>((double)round) < p.count[0]);
+                p.used[k] = take ? all<V>(1.0) : p.used[k];
+                cost[k] = take ? inf : cost[k];
+            }
+        }
+        p.n_used = p.count[0];
+        mean_of_used(p);
+    }
+};
+
+/* Krum picks count[0] judges one by one, each among the judges left; of their values in each
+ * attribute the count[0] - 2 count[1] nearest to the median are averaged. count[1] is n_faulty. */
+struct Bulyan {
+    static constexpr bool squares = true;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t) { return n * n + 3 * n; }
+
+    template <class V> void operator()(Block<V> &p) const {
+        const ptrdiff_t n = p.n;
+        V *square = p.spare, *alive = square + n * n, *row = alive + n, *cost = row + n;
+        mark_valid(p, alive);
+        squared_distances(p, square);
+        for (ptrdiff_t k = 0; k < n; k++) p.used[k] = all<V>(0.0);
+        const int rounds = most(p.count[0]);
+        for (int round = 0; round < rounds; round++) {
+            const V left = p.m - all<V>((double)round);
+            const V close = greater(left - p.count[1] - 2.0, all<V>(1.0));
+            krum_costs(p, square, alive, close, row, cost);
+            const V best = first_smallest(cost, n, krum_rounding(p));
+            for (ptrdiff_t k = 0; k < n; k++) {
+                const auto take =
+                    (all<V>((double)k) == best) & (all<V>((double)round) < p.count[0]);
+                p.used[k] = take ? all<V>(1.0) : p.used[k];
+                alive[k] = take ? all<V>(0.0) : alive[k];
+            }
+        }
+        p.n_used = p.count[0];
+        for (ptrdiff_t a = 0; a < p.d; a++) {
+            for (ptrdiff_t k = 0; k < n; k++)
+                row[k] = p.used[k] > 0.0 ? p.x[k * p.d + a]
+                                         : all<V>(std::numeric_limits<double>::infinity());
+            sort_values(row, n);
+            p.y[a] = all<V>(0.0);
+            for (int l = 0; l < lanes_of(p.m); l++) mean_around_median(p, row, a, l);
+        }
+    }
+
+    template <class V>
+    static void mean_around_median(Block<V> &p, const V *row, ptrdiff_t a, int l) {
+        const int taken = (int)lane(p.n_used, l), keep = taken - 2 * (int)lane(p.count[1], l);
+        if (keep < 1) return; /* a lane without a result */
+        int low = 0, high = taken - 1;
+        const auto median = (lane(row[(taken - 1) / 2], l) + lane(row[taken / 2], l)) / 2;
+        while (high - low + 1 > keep) {
+            if (median - lane(row[low], l) > lane(row[high], l) - median)
+                low++;
+            else
+                high--;
+        }
+        auto sum = lane(row[low], l);
+        for (int k = low + 1; k <= high; k++) sum += lane(row[k], l);
+        set_lane(p.y[a], l, sum / keep);
+    }
+};
+
+/* Minimiser of sum_i w_i rho(|x_i - z|), rho(r) = r^2/2 up to the threshold c and c r - c^2/2
+ * beyond. Starts at, and works relative to, the coordinate-wise median. A Newton step is taken
+ * where it halves the smallest gradient met so far, else a step of iteratively reweighted means,
+ * which never raises the objective; so the iteration always converges, in the end fast. Stops
+ * once |gradient| times the distance to the farthest judge, a bound on the objective's excess
+ * because the minimiser is in the judges' hull, is at most tol times the objective. */
+struct HuberMean {
+    double threshold, tol;
+    int max_iter;
+    static constexpr bool squares = true;
+    static ptrdiff_t spare(ptrdiff_t n, ptrdiff_t d) { return d * d + 6 * d + 2 * n + n * d; }
+
+    template <class V> struct Point {
+        V *z, *gradient; /* the descent direction sum w psi (x - z) */
+        V objective, norm, weight, farthest;
+    };
+
+    template <class V> void operator()(Block<V> &p) const {
+        const ptrdiff_t d = p.d;
+        V *hessian = p.spare, *origin = hessian + d * d, *rest = origin + d;
+        Point<V> now{rest, rest + d, V{}, V{}, V{}, V{}};
+        Point<V> next{rest + 2 * d, rest + 3 * d, V{}, V{}, V{}, V{}};
+        V *step = rest + 4 * d, *column_spare = rest + 5 * d;
+        for (ptrdiff_t a = 0; a < d; a++) {
+            column(p, a, column_spare);
+            origin[a] = median(p, column_spare);
+            now.z[a] = all<V>(0.0);
+        }
+        V *const scores = p.x;
+        p.x = column_spare + 2 * p.n; /* relative to the origin */
+        for (ptrdiff_t k = 0; k < p.n; k++)
+            for (ptrdiff_t a = 0; a < d; a++) p.x[k * d + a] = scores[k * d + a] - origin[a];
+        evaluate(p, now);
+        V smallest = now.norm, done = all<V>(0.0);
+        for (int iteration = 0;; iteration++) {
+            done = now.norm * now.farthest <= tol * now.objective ? all<V>(1.0) : done;
+            if (least(done) > 0 || iteration == max_iter) break;
+            newton_step(p, now, hessian, step);
+            for (ptrdiff_t a = 0; a < d; a++) next.z[a] = now.z[a] + step[a];
+            evaluate(p, next);
+            const auto good = next.norm <= 0.5 * smallest;
+            for (ptrdiff_t a = 0; a < d; a++) {
+                const V reweighted = now.z[a] + now.gradient[a] / now.weight;
+                const V moved = good ? next.z[a] : reweighted;
+                now.z[a] = done > 0.0 ? now.z[a] : moved;
+            }
+            evaluate(p, now);
+            smallest = lesser(smallest, now.norm);
+        }
+        p.converged = done;
+        p.x = scores;
+        for (ptrdiff_t a = 0; a < d; a++) p.y[a] = now.z[a] + origin[a];
+    }
+
+    template <class V> static double least(V v) {
+        double low = 1;
+        for (int l = 0; l < lanes_of(v); l++) low = lane(v, l) < low ? (double)lane(v, l) : low;
+        return low;
+    }
+
+    template <class V> void evaluate(const Block<V> &p, Point<V> &at) const {
+        const V c = all<V>(threshold), one = all<V>(1.0);
+        at.objective = at.weight = at.farthest = at.norm = all<V>(0.0);
+        for (ptrdiff_t a = 0; a < p.d; a++) at.gradient[a] = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            const V r = root(squared_distance(p, at.z, k));
+            const V w = p.w[k], psi = r > c ? c / r : one;
+            at.objective += w * (r > c ? c * (r - 0.5 * c) : 0.5 * r * r);
+            at.weight += w * psi;
+            at.farthest = (w > 0.0) & (r > at.farthest) ? r : at.farthest;
+            for (ptrdiff_t a = 0; a < p.d; a++)
+                at.gradient[a] += w * psi * (p.x[k * p.d + a] - at.z[a]);
+        }
+        for (ptrdiff_t a = 0; a < p.d; a++) at.norm += at.gradient[a] * at.gradient[a];
+        at.norm = root(at.norm);
+    }
+
+    template <class V>
+    static V squared_distance(const Block<V> &p, const V *z, ptrdiff_t k) {
+        V sum = all<V>(0.0);
+        for (ptrdiff_t a = 0; a < p.d; a++) {
+            const V t = p.x[k * p.d + a] - z[a];
+            sum += t * t;
+        }
+        return sum;
+    }
+
+    /* step = H^-1 gradient by LDL^T, H = sum w (I inside, c/r (I - u u^T) outside). A singular H
+     * gives a step that is not finite, which evaluate() shows to be a bad one. */
+    template <class V>
+    void newton_step(const Block<V> &p, const Point<V> &at, V *h, V *step) const {
+        const ptrdiff_t d = p.d;
+        const V c = all<V>(threshold);
+        for (ptrdiff_t i = 0; i < d * d; i++) h[i] = all<V>(0.0);
+        for (ptrdiff_t a = 0; a < d; a++) h[a * d + a] = at.weight;
+        for (ptrdiff_t k = 0; k < p.n; k++) {
+            const V square = squared_distance(p, at.z, k), r = root(square);
+            const V bend = r > c ? p.w[k] * c / (r * square) : all<V>(0.0);
+            for (ptrdiff_t a = 0; a < d; a++) {
+                const V scaled = bend * (p.x[k * d + a] - at.z[a]);
+                for (ptrdiff_t b = 0; b <= a; b++)
+                    h[a * d + b] -= scaled * (p.x[k * d + b] - at.z[b]);
+            }
+        }
+        for (ptrdiff_t a = 0; a < d; a++) {
+            step[a] = at.gradient[a];
+            for (ptrdiff_t b = 0; b < a; b++) {
+                V dot = h[a * d + b];
+                for (ptrdiff_t e = 0; e < b; e++) dot -= h[a * d + e] * h[b * d + e] * h[e * d + e];
+                h[a * d + b] = dot / h[b * d + b];
+                step[a] -= h[a * d + b] * step[b];
+            }
+            for (ptrdiff_t e = 0; e < a; e++)
+                h[a * d + a] -= h[a * d + e] * h[a * d + e] * h[e * d + e];
+        }
+        for (ptrdiff_t a = 0; a < d; a++) step[a] /= h[a * d + a];
+        for (ptrdiff_t a = d; a-- > 0;)
+            for (ptrdiff_t b = a + 1; b < d; b++) step[a] -= h[b * d + a] * step[b];
+    }
+};
+
+/* ---- by number, for the table of variants ---- */
+
+static ptrdiff_t scratch_doubles(int method, ptrdiff_t n, ptrdiff_t d) {
+    switch (method) {
+        case MULTI_KRUM: return LANES * scratch_vectors<MultiKrum>(n, d);
+        case BULYAN: return LANES * scratch_vectors<Bulyan>(n, d);
+        default: return LANES * scratch_vectors<HuberMean>(n, d);
+    }
+}
+
+static void run(int method, const Batch &b, const Options &o, double *scratch, ptrdiff_t start,
+                ptrdiff_t stop) {
+    switch (method) {
+        case MULTI_KRUM: return rows(b, o, scratch, start, stop, MultiKrum{});
+        case BULYAN: return rows(b, o, scratch, start, stop, Bulyan{});
+        default:
+            return rows(b, o, scratch, start, stop, HuberMean{o.threshold, o.tol, o.max_iter});
+    }
+}
+
+} /* namespace ROPOLL_NS */
