@@ -22,7 +22,7 @@ class Panels:
 
     scores: NDArray[Any]  # (n_queries, n_judges, n_attributes)
     lead: tuple[int, ...]
-    weights: NDArray[Any] | None  # (1 or n_queries, n_judges)
+    weights: NDArray[np.float64] | None  # (1 or n_queries, n_judges)
     nan_policy: str
     out: NDArray[Any]  # (*lead, n_attributes)
     rows: NDArray[Any]  # `out` as (n_queries, n_attributes)
@@ -50,21 +50,13 @@ def as_panels(
     return Panels(
         array,
         lead,
-        _in_type_of(array, as_weights(weights, array, lead)),
+        as_weights(weights, array, lead),
         policy,
         result,
         result if len(lead) == 1 else result.reshape(array.shape[0], array.shape[2]),
         resolve_workers(workers),
         as_flag(full_output, "full_output"),
     )
-
-
-def _in_type_of(scores: NDArray[Any], weights: NDArray[np.float64] | None) -> NDArray[Any] | None:
-    """Weights in the type of the scores; relative to the largest where that narrows them."""
-    if weights is None or scores.dtype == weights.dtype:
-        return weights
-    relative: NDArray[Any] = weights / weights.max(axis=1, keepdims=True)
-    return relative.astype(scores.dtype)
 
 
 def as_out(out: Any, shape: tuple[int, ...], scores: NDArray[Any]) -> NDArray[Any]:

@@ -6,6 +6,8 @@ m are valid; 0 <= n_cut[m] < m (2 n_cut[m] < m). `wanted`: that it is 0 is worth
 n_judges, n_attributes)` says, for the variant active when the rows are computed.
 """
 
+from cython cimport floating
+
 from ropoll_core._kernels.panels cimport Batch, CBatch, Options
 from ropoll_core._kernels.simd cimport active_variant
 
@@ -23,6 +25,13 @@ cdef extern from "mean.h" namespace "ropoll_mean":
     void mean(const CBatch &, double *, ptrdiff_t, ptrdiff_t) noexcept nogil
 
 
+cdef extern from "groups.h" namespace "ropoll_mean":
+    ptrdiff_t group_scratch(ptrdiff_t, ptrdiff_t) noexcept nogil
+    void group_means(
+        const CBatch &, const int *, ptrdiff_t, void *, double *, ptrdiff_t, ptrdiff_t
+    ) noexcept nogil
+
+
 cdef dict METHODS = {
     "coordinatewise_median": COORDINATEWISE_MEDIAN,
     "coordinatewise_trimmed_mean": COORDINATEWISE_TRIMMED_MEAN,
@@ -35,6 +44,8 @@ def scratch_size(str method, Py_ssize_t n_judges, Py_ssize_t n_attributes):
     """Doubles of scratch a thread needs for `method`."""
     if method == "mean":
         return mean_scratch(n_judges, n_attributes)
+    if method == "group_means":
+        return group_scratch(n_judges, n_attributes)
     return scratch_doubles(
         active_variant(), METHODS[method], n_judges, n_attributes
     )
@@ -44,6 +55,17 @@ def mean_rows(Batch batch, Py_ssize_t start, Py_ssize_t stop, double[::1] scratc
     """Mean vector of panels start..stop."""
     with nogil:
         mean(batch.c, &scratch[0], start, stop)
+
+
+def group_means_rows(
+    Batch batch, const int[::1] order, floating[:, :, ::1] means, Py_ssize_t start,
+    Py_ssize_t stop, double[::1] scratch
+):
+    """Means of means.shape[1] groups of judges, taken in `order`; means[0] is panel `start`."""
+    cdef Py_ssize_t n_groups = means.shape[1]
+    cdef void *to = &means[0, 0, 0]
+    with nogil:
+        group_means(batch.c, &order[0], n_groups, to, &scratch[0], start, stop)
 
 
 def coordinatewise_median_rows(

@@ -7,7 +7,7 @@ cdef extern from "panels.h":
         ptrdiff_t n_judges
         ptrdiff_t n_attributes
         int single
-        const char *weights
+        const double *weights
         ptrdiff_t weight_stride
         int propagate
         char *out

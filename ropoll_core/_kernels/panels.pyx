@@ -1,8 +1,9 @@
 """A batch of panels, its weights and where the results go, as one argument of a kernel.
 
 Contract: the caller has checked everything. `scores` (n_queries, n_judges, n_attributes), any
-strides; `weights` None or contiguous (1 or n_queries, n_judges); `out` (n_queries,
-n_attributes), any strides; all three float32 or all float64, native and aligned. `status`
+strides; `weights` None or contiguous float64 (1 or n_queries, n_judges); `out`
+(n_queries, n_attributes), any strides, of the type of `scores`: float32 or float64, native and
+aligned. `status`
 (n_queries,) and `seen` (8,) are uint8, `seen` zeroed. `report` is None or (n_valid, n_used,
 used): int32, int32, uint8 (n_queries, n_judges). The arrays must not be empty.
 """
@@ -13,8 +14,7 @@ cdef class Batch:
                   unsigned char[::1] seen, bint propagate, report=None):
         cdef const double[:, :, :] x8
         cdef const float[:, :, :] x4
-        cdef const double[:, ::1] w8
-        cdef const float[:, ::1] w4
+        cdef const double[:, ::1] w
         cdef double[:, :] y8
         cdef float[:, :] y4
         cdef int[::1] count
@@ -26,19 +26,15 @@ cdef class Batch:
             self.c.scores = <const char *> &x4[0, 0, 0]
             self.c.out = <char *> &y4[0, 0]
             self._set_shape(x4.shape, x4.strides, y4.strides)
-            if weights is not None:
-                w4 = weights
-                self.c.weights = <const char *> &w4[0, 0]
-                self.c.weight_stride = w4.strides[0] if w4.shape[0] > 1 else 0
         else:
             x8, y8 = scores, out
             self.c.scores = <const char *> &x8[0, 0, 0]
             self.c.out = <char *> &y8[0, 0]
             self._set_shape(x8.shape, x8.strides, y8.strides)
-            if weights is not None:
-                w8 = weights
-                self.c.weights = <const char *> &w8[0, 0]
-                self.c.weight_stride = w8.strides[0] if w8.shape[0] > 1 else 0
+        if weights is not None:
+            w = weights
+            self.c.weights = &w[0, 0]
+            self.c.weight_stride = w.shape[1] if w.shape[0] > 1 else 0
         self.c.propagate = propagate
         self.c.status = &status[0]
         self.c.seen = &seen[0]

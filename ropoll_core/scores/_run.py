@@ -77,12 +77,9 @@ def run_panels(
 
 def _raise_bad(panels: Panels, seen: NDArray[np.uint8]) -> None:
     if seen[_INFINITE]:
-        raise_infinite(panels.scores, panels.lead)
+        raise_infinite(panels.scores, panels.lead, panels.weights)
     if seen[_MISSING] and panels.nan_policy == "raise":
-        scores = panels.scores
-        if panels.weights is not None:  # a judge of zero weight may be missing
-            scores = np.where(panels.weights[:, :, None] > 0, scores, 0)
-        raise_missing(scores, panels.lead)
+        raise_missing(panels.scores, panels.lead, panels.weights)
 
 
 def _warn(

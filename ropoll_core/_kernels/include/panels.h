@@ -1,9 +1,9 @@
 /* A batch of panels as the score kernels see it, and what makes a judge valid.
  *
  * Contract: scores are native float32 or float64 read through byte strides and never written.
- * A judge with a NaN in any attribute is missing as a whole. A judge of zero weight does not
- * take part and may be missing. Any infinity, also of a missing or weightless judge, makes the
- * panel PANEL_INFINITE: the caller raises. Panels without a judge to use give NaN and a status.
+ * A judge with a NaN in any attribute is missing as a whole. A judge of zero weight is absent,
+ * whatever its scores. Any infinity of another judge, also a missing one, makes the panel
+ * PANEL_INFINITE: the caller raises. Panels without a judge to use give NaN and a status.
  * Nothing else is assumed of the input; n_judges and n_attributes are at least 1.
  */
 #ifndef ROPOLL_PANELS_H
@@ -32,9 +32,9 @@ struct Batch {
     const char *scores; /* strides in bytes */
     ptrdiff_t query_stride, judge_stride, attribute_stride;
     ptrdiff_t n_judges, n_attributes;
-    int single;          /* float32, else float64; weights and out alike */
-    const char *weights; /* null: all equal */
-    ptrdiff_t weight_stride; /* 0: one row for every query */
+    int single;          /* scores and out are float32, else float64 */
+    const double *weights;   /* null: all equal */
+    ptrdiff_t weight_stride; /* in doubles; 0: one row for every query */
     int propagate;       /* a missing judge makes the whole panel missing */
     char *out;
     ptrdiff_t out_query_stride, out_attribute_stride;
@@ -75,7 +75,7 @@ template <class T>
 static inline PanelStatus load_panel(const Batch &b, ptrdiff_t q, Panel &p) {
     const ptrdiff_t n = b.n_judges, d = b.n_attributes, step = p.step;
     const char *row = b.scores + q * b.query_stride;
-    const T *weights = b.weights ? (const T *)(b.weights + q * b.weight_stride) : nullptr;
+    const double *weights = b.weights ? b.weights + q * b.weight_stride : nullptr;
     double heaviest = 0;
     bool missing = false, infinite = false;
     p.m = p.n_valid = 0;
@@ -88,12 +88,17 @@ static inline PanelStatus load_panel(const Batch &b, ptrdiff_t q, Panel &p) {
             *to = v;
             spoilt += v - v;
         }
-        const double weight = weights ? (double)weights[j] : 1.0;
+        const double weight = weights ? weights[j] : 1.0;
         if (!(spoilt == 0)) {
+            if (!(weight > 0)) continue;
+            bool has_nan = false, has_infinite = false;
             from = row;
-            for (ptrdiff_t a = 0; a < d; a++, from += b.attribute_stride)
-                infinite |= std::isinf(*(const T *)from);
-            missing |= weight > 0;
+            for (ptrdiff_t a = 0; a < d; a++, from += b.attribute_stride) {
+                has_nan |= std::isnan(*(const T *)from);
+                has_infinite |= std::isinf(*(const T *)from);
+            }
+            missing |= has_nan;
+            infinite |= has_infinite;
             continue;
         }
         p.n_valid++;
@@ -112,25 +117,36 @@ static inline PanelStatus load_panel(const Batch &b, ptrdiff_t q, Panel &p) {
     return p.m == 0 ? PANEL_ALL_MISSING : PANEL_OK;
 }
 
-/* Write one result; y[a * step] are its values, ignored (NaN is written) where the status says
- * that there is none. `takes_part[k * step]` is nonzero for the packed judges used; null: all. */
-template <class T, class S>
-static inline void store_panel(const Batch &b, ptrdiff_t q, const Panel &p, PanelStatus status,
-                               const S *y, ptrdiff_t step, int n_used, const S *takes_part) {
-    const bool has_value = status <= PANEL_NOT_CONVERGED;
-    char *to = b.out + q * b.out_query_stride;
-    for (ptrdiff_t a = 0; a < b.n_attributes; a++, to += b.out_attribute_stride)
-        *(T *)to = has_value ? (T)y[a * step] : std::numeric_limits<T>::quiet_NaN();
+/* Whether a status comes with a value. */
+static inline bool has_value(PanelStatus status) { return status <= PANEL_NOT_CONVERGED; }
+
+/* Write the status and, where wanted, the report; every packed judge is marked as used. */
+static inline void note_panel(const Batch &b, ptrdiff_t q, const Panel &p, PanelStatus status,
+                              int n_used) {
     b.status[q] = status;
     if (status != PANEL_OK) b.seen[status] = 1;
     if (!b.n_valid) return;
     b.n_valid[q] = p.n_valid;
-    b.n_used[q] = has_value ? n_used : 0;
+    b.n_used[q] = has_value(status) ? n_used : 0;
     unsigned char *used = b.used + q * b.n_judges;
     for (ptrdiff_t j = 0; j < b.n_judges; j++) used[j] = 0;
-    if (has_value)
-        for (int k = 0; k < p.m; k++)
-            used[p.judge[k]] = takes_part ? takes_part[k * step] != 0 : 1;
+    if (has_value(status))
+        for (int k = 0; k < p.m; k++) used[p.judge[k]] = 1;
+}
+
+/* The same with the result: y[a * step] are its values, NaN where the status says that there is
+ * none. `takes_part[k * step]` is nonzero for the packed judges used; null: all. */
+template <class T, class S>
+static inline void store_panel(const Batch &b, ptrdiff_t q, const Panel &p, PanelStatus status,
+                               const S *y, ptrdiff_t step, int n_used, const S *takes_part) {
+    const bool value = has_value(status);
+    char *to = b.out + q * b.out_query_stride;
+    for (ptrdiff_t a = 0; a < b.n_attributes; a++, to += b.out_attribute_stride)
+        *(T *)to = value ? (T)y[a * step] : std::numeric_limits<T>::quiet_NaN();
+    note_panel(b, q, p, status, n_used);
+    if (!b.n_valid || !value || !takes_part) return;
+    for (int k = 0; k < p.m; k++)
+        b.used[q * b.n_judges + p.judge[k]] = takes_part[k * step] != 0;
 }
 
 #endif
