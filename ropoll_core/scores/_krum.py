@@ -210,11 +210,11 @@ def bulyan(
     -----
     Of m valid judges m - 2 n_faulty are taken one by one, each the best by Krum among those left
     (with at least one neighbour: two judges nearest to each other then tie, and the first wins,
-    so the result may depend on the order of the judges); in each attribute the m - 4 n_faulty of their values nearest
-    to their median are averaged, of two equally far the lower. Breakdown point
-    n_faulty/n_judges, less than 1/4, but no attribute can be moved far by hiding in many
-    dimensions. Cost O(n_judges^3 log^2 n_judges + n_judges^2 n_attributes) a query. Weights are
-    not defined.
+    so the result may depend on the order of the judges). In each attribute the m - 4 n_faulty of
+    their values nearest to their median are averaged, of two equally far the lower. Breakdown
+    point n_faulty/n_judges, less than 1/4; unlike with Krum no attribute can be moved far by
+    hiding the change among many others. Cost O(n_judges^3 log^2 n_judges + n_judges^2
+    n_attributes) a query. Weights are not defined.
 
     References
     ----------
