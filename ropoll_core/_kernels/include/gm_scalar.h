@@ -34,7 +34,6 @@ struct Problem {
     real *H;          /* (d, d), or unused */
     real *key;        /* (m,) sort keys */
     ptrdiff_t *order; /* (m,) */
-    const double *origin;
 };
 
 static inline size_t work_bytes(ptrdiff_t n, ptrdiff_t d) {
@@ -229,19 +228,22 @@ static real slope(Problem &P, const real *z, real t) {
 }
 
 /* A step length t along p, F convex along it: brackets the zero of the slope and stops once
- * the slope has fallen to a third. */
+ * the slope has fallen to a third. The zero may be a hundred orders of magnitude away (a tight
+ * cluster to be left for far outliers), so the bracket grows and shrinks by its exponent. */
 static real step_length(Problem &P, const real *z, real slope0) {
-    real low = 0, high = 1, at_low = slope0, at_high = slope(P, z, 1);
-    for (int grow = 0; grow < 60 && at_high > 0.3L * slope0; grow++) {
+    real low = 0, high = 1, at_low = slope0, at_high = slope(P, z, 1), factor = 4;
+    for (int grow = 0; grow < 24 && at_high > 0.3L * slope0; grow++) {
         low = high, at_low = at_high;
-        high *= 4;
+        high *= factor;
+        if (factor < 1e60L) factor *= factor;
         at_high = slope(P, z, high);
     }
-    if (fabsl(at_high) <= 0.3L * slope0) return high;
+    if (fabsl(at_high) <= 0.3L * slope0 || at_high > 0) return high;
     for (int cut = 0; cut < 80; cut++) {
         real t = low + (high - low) * at_low / (at_low - at_high);
         const real edge = 0.1L * (high - low);
         t = std::min(std::max(t, low + edge), high - edge);
+        if (low > 0 && high > 100 * low) t = sqrtl(low * high);
         const real s = slope(P, z, t);
         if (fabsl(s) <= 0.3L * slope0) return t;
         if (s > 0)
@@ -271,64 +273,78 @@ static void leave(Problem &P, const real *from, const real *g, real excess) {
     for (ptrdiff_t k = 0; k < d; k++) P.z[k] = from[k] + t * g[k] / length;
 }
 
+/* Newton steps from P.z until the place is settled, not only the value: with an outlier at
+ * 1e12 every point among the other judges has a gap far below tol * F. Settled is a pull at
+ * rounding, or a step far below the distance to the nearest data point. */
 static void iterate(Problem &P, double tol, int max_iter, GmAnswer &out) {
     const ptrdiff_t d = P.d;
-    real best_F = INFINITY, best_gap = INFINITY;
+    real best_F = INFINITY, best_gap = INFINITY, best_pull = INFINITY, moved = INFINITY;
+    bool best_good = false;
     int idle = 0;
     out.n_iter = 0;
     for (;;) {
         real here, pull;
         const real F = evaluate(P, P.z, P.g, here, pull);
-        const real length = sqrtl(dot(P.g, P.g, d));
         const real gap = certificate(P, P.z, P.g, F, here);
-        if (!(gap >= best_gap)) {
-            idle = gap < best_gap / 2 ? 0 : idle + 1;
-            best_gap = gap, best_F = F;
+        const real length = sqrtl(dot(P.g, P.g, d));
+        const real excess = std::max(length - here, (real)0);
+        const bool good = gap <= tol * F;
+        idle = excess < best_pull / 2 ? 0 : idle + 1;
+        if (good > best_good || (good == best_good && (good ? excess < best_pull : gap < best_gap))) {
+            best_gap = gap, best_F = F, best_good = good;
             std::copy(P.z, P.z + d, P.best);
-        } else {
-            idle++;
         }
-        const bool good = best_gap <= tol * best_F;
-        if (best_gap <= 1e-5L * tol * best_F || (good && idle > 1) || idle > 40) break;
-        if (out.n_iter >= max_iter) break;
+        best_pull = std::min(best_pull, excess);
+        real nearest = INFINITY;
+        for (ptrdiff_t i = 0; i < P.m; i++)
+            if (P.r[i] > 0) nearest = std::min(nearest, P.r[i]);
+        const bool settled = excess <= 1e-18L * P.W || moved <= 1e-14L * nearest;
+        if ((settled && best_good) || idle > (best_good ? 12 : 40) || out.n_iter >= max_iter)
+            break;
         out.n_iter++;
         if (here > 0) {
-            if (length <= here) break; /* this data point is the median, and was recorded */
             std::copy(P.z, P.z + d, P.try_g);
-            leave(P, P.try_g, P.g, length - here);
+            leave(P, P.try_g, P.g, excess);
+            moved = INFINITY;
             continue;
         }
         direction(P, P.z, P.g, pull);
         const real t = step_length(P, P.z, dot(P.g, P.p, d));
         for (ptrdiff_t k = 0; k < d; k++) P.z[k] += t * P.p[k];
+        moved = t * sqrtl(dot(P.p, P.p, d));
     }
     std::copy(P.best, P.best + d, P.z);
     out.objective = (double)best_F;
     out.gap = (double)best_gap;
-    out.status = best_gap <= tol * best_F ? GM_CERTIFIED : GM_NOT_CERTIFIED;
+    out.status = best_good ? GM_CERTIFIED : GM_NOT_CERTIFIED;
 }
 
-/* If all points lie on one line (to `slack` of their spread): the middle of the minimisers
- * on it into z, and whether there are several. False if they do not, or the certificate
- * does not bear it out. */
-static bool on_a_line(Problem &P, double slack, double tol, GmAnswer &out) {
+/* If all points lie on one line to rounding and half of the weight lies on either side of a
+ * stretch of it: the middle of that stretch into z. False if not so, or if the pull at the
+ * middle does not bear it out.
+ *
+ * Rounding is `slack` of a point's offset and of the origin's size, not of the farthest
+ * point's: beside an outlier at 1e99 anything would be a line. */
+static bool middle_of_a_line(
+    Problem &P, const double *origin, double slack, double tol, GmAnswer &out) {
     const ptrdiff_t d = P.d, m = P.m;
     ptrdiff_t tip = 0;
-    real reach = 0;
+    real reach = 0, size = 0;
+    for (ptrdiff_t k = 0; k < d; k++) size += (real)origin[k] * origin[k];
+    size = sqrtl(size);
     for (ptrdiff_t i = 0; i < m; i++) {
         const real s = dot(P.x + i * d, P.x + i * d, d);
         if (s > reach) reach = s, tip = i;
     }
-    reach = sqrtl(reach);
     const real *e = P.x + tip * d;
     for (ptrdiff_t i = 0; i < m; i++) {
-        const real along = dot(P.x + i * d, e, d) / (reach * reach);
+        const real *x = P.x + i * d, along = dot(x, e, d) / reach;
         real off = 0;
         for (ptrdiff_t k = 0; k < d; k++) {
-            const real t = P.x[i * d + k] - along * e[k];
+            const real t = x[k] - along * e[k];
             off += t * t;
         }
-        if (off > slack * slack * reach * reach) return false;
+        if (sqrtl(off) > slack * (sqrtl(dot(x, x, d)) + size)) return false;
         P.key[i] = along;
         P.order[i] = i;
     }
@@ -339,9 +355,8 @@ static bool on_a_line(Problem &P, double slack, double tol, GmAnswer &out) {
     real below = 0;
     ptrdiff_t c = 0;
     while (c + 1 < m && below + P.w[P.order[c]] < half - tie) below += P.w[P.order[c++]];
-    const bool several = c + 1 < m && below + P.w[P.order[c]] <= half + tie;
-    const real *a = P.x + P.order[c] * d;
-    const real *b = several ? P.x + P.order[c + 1] * d : a;
+    if (c + 1 == m || below + P.w[P.order[c]] > half + tie) return false;
+    const real *a = P.x + P.order[c] * d, *b = P.x + P.order[c + 1] * d;
     for (ptrdiff_t k = 0; k < d; k++) P.z[k] = (a[k] + b[k]) / 2;
     real here, pull;
     const real F = evaluate(P, P.z, P.g, here, pull);
@@ -349,12 +364,13 @@ static bool on_a_line(Problem &P, double slack, double tol, GmAnswer &out) {
     out.objective = (double)F;
     out.gap = (double)gap;
     out.n_iter = 0;
-    out.status = several ? GM_NOT_UNIQUE : GM_CERTIFIED;
-    return gap <= tol * F;
+    out.status = GM_NOT_UNIQUE;
+    return gap <= tol * F && sqrtl(dot(P.g, P.g, d)) <= tol * P.W;
 }
 
-/* Tests data points: returns one that is the median, or -1 and in `start` the best of them. */
-static ptrdiff_t data_point_test(Problem &P, ptrdiff_t &start) {
+/* Tests data points: returns one that is the median, or -1 and in `start` the best of them.
+ * `spare` is what it holds beyond the pull of the others: 0 on the edge of the test. */
+static ptrdiff_t data_point_test(Problem &P, ptrdiff_t &start, real &spare) {
     const ptrdiff_t d = P.d;
     real least = INFINITY, least_excess = INFINITY;
     start = 0;
@@ -364,7 +380,10 @@ static ptrdiff_t data_point_test(Problem &P, ptrdiff_t &start) {
         real here, pull;
         const real F = evaluate(P, P.x + j * d, P.g, here, pull);
         const real excess = sqrtl(dot(P.g, P.g, d)) - here;
-        if (excess <= 0) return j;
+        if (excess <= 0) {
+            spare = -excess;
+            return j;
+        }
         /* F cannot rank points that differ by less than its rounding. */
         const real blur = 1e-18L * F;
         if (F < least - blur || (F < least + blur && excess < least_excess)) {
@@ -376,7 +395,6 @@ static ptrdiff_t data_point_test(Problem &P, ptrdiff_t &start) {
 
 static void set_origin(Problem &P, const double *origin) {
     const ptrdiff_t d = P.d;
-    P.origin = origin;
     for (ptrdiff_t k = 0; k < d; k++) P.mean[k] = 0;
     for (ptrdiff_t i = 0; i < P.m; i++)
         for (ptrdiff_t k = 0; k < d; k++) {
@@ -392,8 +410,9 @@ static void solve_one(
     Problem P;
     carve(P, work, n, d);
     merge_copies(P, x, w, n);
-    ptrdiff_t start;
-    const ptrdiff_t found = P.m == 1 ? 0 : data_point_test(P, start);
+    ptrdiff_t start = 0;
+    real spare = P.W;
+    const ptrdiff_t found = P.m == 1 ? 0 : data_point_test(P, start, spare);
     const ptrdiff_t base = found >= 0 ? found : start;
     /* The row that point came from: its coordinates are exact doubles. */
     const double *origin = x;
@@ -406,18 +425,22 @@ static void solve_one(
         }
     }
     set_origin(P, origin);
-    if (P.m == 1) {
-        for (ptrdiff_t k = 0; k < d; k++) P.z[k] = 0;
-        out.objective = out.gap = 0;
+    /* A point on the edge of the test may be one end of a stretch of medians. */
+    const bool sharp = spare > 1e-15L * P.W;
+    if (!(found >= 0 && sharp) && middle_of_a_line(P, origin, slack, tol, out)) {
+        for (ptrdiff_t k = 0; k < d; k++) z[k] = (double)(P.z[k] + origin[k]);
+        return;
+    }
+    for (ptrdiff_t k = 0; k < d; k++) P.z[k] = 0;
+    real here, pull;
+    const real F = evaluate(P, P.z, P.g, here, pull);
+    if (found >= 0) {
+        out.objective = (double)F;
+        out.gap = 0;
         out.n_iter = 0;
         out.status = GM_CERTIFIED;
-    } else if (!on_a_line(P, slack, tol, out)) {
-        for (ptrdiff_t k = 0; k < d; k++) P.z[k] = 0;
-        if (found < 0) {
-            real here, pull;
-            evaluate(P, P.z, P.g, here, pull);
-            leave(P, P.x + base * d, P.g, sqrtl(dot(P.g, P.g, d)) - here);
-        }
+    } else {
+        leave(P, P.x + base * d, P.g, sqrtl(dot(P.g, P.g, d)) - here);
         iterate(P, tol, max_iter, out);
     }
     for (ptrdiff_t k = 0; k < d; k++) z[k] = (double)(P.z[k] + origin[k]);
