@@ -93,8 +93,7 @@ def _text_cell(column: Column, rules: CellRules) -> tuple[str, str, str]:
     text = column.text
     if column.kind == "json":
         # true and false are numbers as NumPy has it; the texts "true" and "false" are not
-        as_number = f"CASE {text} WHEN 'true' THEN '1' ELSE '0' END"
-        text = f"(CASE WHEN {column.json_type} = 'BOOLEAN' THEN {as_number} ELSE {text} END)"
+        text = f"(CASE {column.raw} WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE {text} END)"
     written = text
     pattern = NUMBER
     if rules.decimal == ",":
@@ -158,8 +157,7 @@ def id_kind(source: Source, role: str, column: Column) -> str:
         )
     if column.kind != "json":
         return "0"
-    integral = f"regexp_full_match({column.text}, '-?[0-9]+')"
     return (
-        f"CASE WHEN {column.json_type} IN ('VARCHAR', 'NULL') OR {column.sql} IS NULL THEN 0 "
-        f"WHEN {column.json_type} <> 'BOOLEAN' AND {integral} THEN 1 ELSE 2 END"
+        f"CASE WHEN starts_with({column.raw}, '\"') OR coalesce({column.raw}, 'null') = 'null' "
+        f"THEN 0 WHEN regexp_full_match({column.raw}, '-?[0-9]+') THEN 1 ELSE 2 END"
     )

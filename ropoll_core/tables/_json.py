@@ -65,7 +65,7 @@ def open_json(path: str, session: Session) -> Source:
     objects = f"read_json_objects({file}, format='{layout}')"
     source = JsonSource(path, (), objects, array)
     try:
-        found = session.run(lambda: session.rows(_SIGNATURES.format(relation=objects)))
+        found = session.run(lambda: _signatures(session, objects))
     except session.duckdb.Error as error:
         raise source.explain(error) from None
     if not found:
@@ -95,11 +95,17 @@ def open_json(path: str, session: Session) -> Source:
     return source
 
 
-_SIGNATURES = """
-SELECT kind, keys, min(record) AS record, count(*) FROM (
-  SELECT row_number() OVER () AS record, json_type(json) AS kind, json_keys(json) AS keys
-  FROM {relation})
-GROUP BY kind, keys ORDER BY record"""
+def _signatures(session: Session, objects: str) -> list[tuple[str, list[str], int, int]]:
+    """(JSON type, keys, first record, number of records) of each kind of record, in order."""
+    sql = (
+        "SELECT json_type(json) AS kind, json_keys(json) AS keys, {record}, count(*) "
+        "FROM {records} GROUP BY kind, keys ORDER BY 3"
+    )
+    found = session.rows(sql.format(record="1", records=objects))
+    if len(found) > 1:  # seldom; numbering the records takes a second pass
+        numbered = f"(SELECT row_number() OVER () AS record, json FROM {objects})"
+        found = session.rows(sql.format(record="min(record)", records=numbered))
+    return found
 
 
 def _pointer(key: str) -> str:

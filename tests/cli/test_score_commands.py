@@ -209,24 +209,29 @@ def test_nothing_but_json_in_a_pipe(tmp_path):
 
 
 @pytest.mark.slow
-def test_interrupt_leaves_nothing_behind(tmp_path):
-    path, out = tmp_path / "panel.csv", tmp_path / "out.csv"
-    n = 6_000_000
-    frame = pl.select(i=pl.int_range(n))
-    frame.select(item=pl.col("i") // 5, judge=pl.col("i") % 5, score=pl.col("i") % 7).write_csv(
-        path
-    )
+@pytest.mark.parametrize("after", [0.2, 1.5])
+def test_interrupt_leaves_nothing_behind(tmp_path, after):
+    path, out, scratch = tmp_path / "panel.csv", tmp_path / "out.csv", tmp_path / "scratch"
+    scratch.mkdir()
+    i = pl.col("i")
+    frame = pl.select(i=pl.int_range(8_000_000))
+    frame.select(item=i // 5, judge=i % 5, score=i % 7).write_csv(path)
     command = [sys.executable, "-m", "ropoll_core.cli", "aggregate", str(path), "-o", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
-        time.sleep(1.0)
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as run:
+        while not os.listdir(scratch):  # until it has begun to read
+            time.sleep(0.02)
+            assert run.poll() is None
+        time.sleep(after)
         assert run.poll() is None, "done before it could be interrupted"
         start = time.monotonic()
         run.send_signal(signal.SIGINT)
         _, errors = run.communicate(timeout=60)
         assert time.monotonic() - start < 10
-    assert run.returncode == 130
     assert errors == "ropoll: interrupted; nothing was written\n"
-    assert os.listdir(tmp_path) == ["panel.csv"]
+    assert run.returncode == 130
+    assert sorted(os.listdir(tmp_path)) == ["panel.csv", "scratch"]
+    assert os.listdir(scratch) == []
 
 
 def test_dialogue_ratings(real_data, tmp_path):
