@@ -9,6 +9,7 @@ from ropoll_core._results.tables import (
     VoteTable,
 )
 from ropoll_core.tables._ballots import read_answers, read_votes
+from ropoll_core.tables._batch import BatchSpec, aggregate_batch, batch_schema
 from ropoll_core.tables._consensus import aggregate_panel, consensus_columns
 from ropoll_core.tables._errors import TableError
 from ropoll_core.tables._scores import inspect_scores, read_scores
@@ -16,13 +17,16 @@ from ropoll_core.tables._write import write_table
 
 __all__ = [
     "AnswerTable",
+    "BatchSpec",
     "LeftOut",
     "Panel",
     "PanelConsensus",
     "TableError",
     "TableReport",
     "VoteTable",
+    "aggregate_batch",
     "aggregate_panel",
+    "batch_schema",
     "consensus_columns",
     "inspect_scores",
     "read_answers",
