@@ -1,6 +1,7 @@
 from typing import Any
 
 MOST_PATTERN_JUDGES: int
+TIE_WITHIN: float
 
 def tally_rows(
     votes: Any,

@@ -13,6 +13,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 MOST_PATTERN_JUDGES = 12
+TIE_WITHIN = TIE
 
 
 cdef inline bint weighted_pivotal(

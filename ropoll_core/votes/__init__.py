@@ -29,6 +29,7 @@ from ropoll_core.votes._latent import dawid_skene
 from ropoll_core.votes._metrics import condorcet_null, judge_metrics
 from ropoll_core.votes._moments import TaskMoments, task_moments
 from ropoll_core.votes._permutation import permutation_control
+from ropoll_core.votes._plurality import plurality_substitution
 from ropoll_core.votes._policies import accuracy_weighted_vote, policy_table
 from ropoll_core.votes._report import Estimate, PivotalReport, RuleReport, pivotal_report
 from ropoll_core.votes._signals import SignalModel, signal_sweep
@@ -69,6 +70,7 @@ __all__ = [
     "panel_with_margins",
     "permutation_control",
     "pivotal_report",
+    "plurality_substitution",
     "policy_table",
     "signal_sweep",
     "subset_sweep",

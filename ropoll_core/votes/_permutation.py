@@ -18,13 +18,17 @@ from ropoll_core._checks.ballots import as_ballots, as_column
 from ropoll_core._checks.options import as_count, as_real
 from ropoll_core._results.vote_analysis import PermutationControl
 from ropoll_core._rng import as_key
-from ropoll_core.votes._rules import as_rule, gain_unit
+from ropoll_core.votes._rules import as_rule, least_unit
 from ropoll_core.votes._tally import opposed_flip, tally
 from ropoll_core.votes._types import as_types
 
 __all__ = ["permutation_control"]
 
 _MOST_STATES = 1 << 23
+_TOO_MANY = (
+    "the exact distribution has too many values for panels of so many sizes; "
+    "sample it with n_resamples="
+)
 
 
 def permutation_control(
@@ -103,8 +107,13 @@ def permutation_control(
     took_part = scored & (types.signal >= 0)
     flips, of = opposed_flip(types.votes, rule, counted)
     sizes = np.unique(counted.n_valid[took_part]).tolist()
-    unit = gain_unit(rule, sizes, n_queries)
-    weight = flips * (unit // np.where(took_part, of, 1))
+    unit = least_unit(rule, sizes)
+    if unit * n_queries < 2**53:
+        weight = flips * (unit // np.where(took_part, of, 1))
+    elif n_resamples is None:
+        raise ValueError(_TOO_MANY)
+    else:
+        unit, weight = 1, flips / of
     errs = types.signal != types.labels
     wrong = counted.decision != types.labels
     n_all = int(types.counts[took_part].sum())
@@ -114,8 +123,8 @@ def permutation_control(
     weights = np.unique(weight[moves])
     inside = moves & (weight == weights[:, None])
     group_size = (inside * types.counts).sum(axis=1)
-    total_wrong = int((inside * (types.counts * wrong)).sum(axis=1) @ weights)
-    hit = int((inside * (types.counts * errs)).sum(axis=1) @ weights)
+    total_wrong = (inside * (types.counts * wrong)).sum(axis=1) @ weights
+    hit = (inside * (types.counts * errs)).sum(axis=1) @ weights
 
     if n_resamples is None:
         losses, odds = _exact_losses(weights, group_size, n_all, n_errors)
@@ -123,7 +132,7 @@ def permutation_control(
         losses, odds = _sampled_losses(weights, group_size, n_all, n_errors, n_resamples, rng)
     gains = (total_wrong - losses)[::-1]  # ascending
     odds = odds[::-1]
-    observed = total_wrong - hit
+    observed = float(total_wrong - hit)
     scale = 1.0 / (unit * n_pivotal)
     values = np.asarray(gains * scale, dtype=np.float64)
     mean = math.fsum(values * odds)
@@ -175,10 +184,7 @@ def _exact_losses(
     drawn, loss, odds = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     for weight, size in zip(weights.tolist(), sizes.tolist(), strict=True):
         if drawn.size * (size + 1) > _MOST_STATES:
-            raise ValueError(
-                "the exact distribution has too many values for panels of so many sizes; "
-                "sample it with n_resamples="
-            )
+            raise ValueError(_TOO_MANY)
         h = np.arange(size + 1)
         drawn = (drawn[:, None] + h).reshape(-1)
         loss = (loss[:, None] + weight * h).reshape(-1)

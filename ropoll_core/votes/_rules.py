@@ -18,6 +18,8 @@ RULES = ("uniform", "majority")
 
 def as_rule(rule: Any, n_judges: int) -> str | int:
     """A name of `RULES`, or the index of a judge."""
+    if callable(rule):
+        raise TypeError(f"rule must be one of {', '.join(RULES)}, or the index of a judge here")
     if isinstance(rule, str):
         if rule not in RULES:
             raise ValueError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.ballots import as_ballots, as_column, as_vote_weights
+from ropoll_core._jit.callbacks import is_jit_function
+from ropoll_core._jit.rules import flip_driver
 from ropoll_core._kernels import substitution as kernels
+from ropoll_core._kernels.ballots import TIE_WITHIN
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
 from ropoll_core.votes._rules import as_rule
+from ropoll_core.votes._tally import strata_of
 from ropoll_core.votes._types import Types, as_types
 
 __all__ = ["CellTable", "cell_table", "substitution"]
@@ -119,22 +124,51 @@ def ratio(numerator: Fraction | float, denominator: int) -> float:
     return float(numerator / denominator) if denominator else math.nan
 
 
-def summarise(table: CellTable, rule: str | int) -> Substitution:
-    """Read one rule off a table of cells."""
+def stratum_gains(table: CellTable, rule: str | int) -> dict[int, Fraction]:
+    """Expected gain summed over the queries of each stratum."""
+    numerators, denominators = table.gain(rule)
+    return {
+        int(level): exact_sum(numerators[cells], denominators[cells])
+        for level in np.unique(table.stratum)
+        for cells in [table.stratum == level]
+    }
+
+
+def jitted_gains(types: Types, weights: NDArray[np.float64] | None, rule: Any) -> dict[int, float]:
+    """The same for a user's compiled rule, every replacement tried."""
+    seats = np.ones((1, types.n_judges)) if weights is None else weights
+    flip = np.empty(types.n_types)
+    row = flip_driver(rule)(types.votes, seats, types.signal, TIE_WITHIN, flip)
+    if row >= 0:
+        raise ValueError(
+            "rule must return finite weights that are not negative, as it did not for ballots "
+            f"{types.votes[row].tolist()} and signal {int(types.signal[row])}"
+        )
+    gain = np.where(types.labels == types.signal, flip, -flip) * types.counts
+    gain[types.labels < 0] = 0
+    stratum = strata_of(types.votes) if weights is None else (flip > 0).astype(np.int64)
+    return {int(level): math.fsum(gain[stratum == level]) for level in np.unique(stratum)}
+
+
+def summarise(
+    table: CellTable, rule: Any, gains: Mapping[int, Fraction | float] | None = None
+) -> Substitution:
+    """Read one rule off a table of cells; a user's own rule comes with its gains by stratum."""
     scored = table.scored
     n = scored.sum(axis=1)
     n_errors = table.n_errors
-    numerators, denominators = table.gain(rule)
+    gains = stratum_gains(table, rule) if gains is None else gains
     strata = np.unique(table.stratum[n > 0])
     inside = table.stratum == strata[:, None]
-    total = exact_sum(numerators, denominators)
+    here = [gains.get(level, Fraction(0)) for level in strata.tolist()]
+    total = sum(here, Fraction(0)) if isinstance(rule, (str, int)) else math.fsum(here)
     n_scored, n_pivotal = int(n.sum()), int(n[table.pivotal].sum())
     n_right = n_scored - int(n_errors.sum())
     answered = np.where(table.n_valid[:, None, None] > 0, table.cross[:, 1:, 1:], 0)
     agreed = answered[:, 0, 0] + answered[:, 1, 1]
     n_answered = answered.sum(axis=(1, 2))
     return Substitution(
-        rule=rule,
+        rule=rule if isinstance(rule, (str, int)) else rule.__name__,
         n_queries=int(table.cross.sum()),
         n_scored=n_scored,
         n_empty=int(table.cross[table.n_valid == 0].sum()),
@@ -155,10 +189,7 @@ def summarise(table: CellTable, rule: str | int) -> Substitution:
         n=(inside * n).sum(axis=1),
         n_errors=(inside * n_errors).sum(axis=1),
         stratum_gain=np.array(
-            [
-                ratio(exact_sum(numerators[cells], denominators[cells]), int(n[cells].sum()))
-                for cells in inside
-            ],
+            [ratio(g, int(n[cells].sum())) for g, cells in zip(here, inside, strict=True)],
             dtype=np.float64,
         ),
     )
@@ -169,7 +200,7 @@ def substitution(
     signal: Any,
     labels: Any,
     *,
-    rule: str | int = "uniform",
+    rule: Any = "uniform",
     weights: Any = None,
     workers: int | None = None,
 ) -> Substitution:
@@ -183,9 +214,12 @@ def substitution(
         0, 1 or missing: an abstaining signal replaces nothing.
     labels : array_like (n_queries,)
         0, 1 or missing: left out of every accuracy, and counted.
-    rule : {"uniform", "majority"} or int
+    rule : {"uniform", "majority"}, int or function
         Which ballot is replaced: each valid one with equal probability; one of the side that
-        the panel decided for; that of this judge, if valid.
+        the panel decided for; that of this judge, if valid. A function compiled by
+        ``numba.njit`` takes the ballots of a query (int8, -1 missing), the index of a judge
+        and the signal, and returns the weight of replacing that judge: finite, not negative;
+        where all are 0 nothing is replaced.
     weights : array_like (n_judges,) or (n_queries, n_judges), optional
         As in :func:`tally`. The signal takes over the weight of the ballot it replaces.
     workers : int, optional
@@ -225,8 +259,13 @@ def substitution(
     signal_column = as_column(signal, "signal", n_queries)
     label_column = as_column(labels, "labels", n_queries)
     seat_weights = as_vote_weights(weights, n_queries, n_judges)
-    rule = as_rule(rule, n_judges)
+    jitted = is_jit_function(rule)
+    if callable(rule) and not jitted:
+        raise TypeError(f"rule must be compiled by numba.njit, got the plain {rule!r}")
+    rule = rule if jitted else as_rule(rule, n_judges)
 
     own_weights = seat_weights is not None and seat_weights.shape[0] > 1
     types = as_types(ballots, signal_column, label_column, merge=not own_weights, workers=workers)
-    return summarise(cell_table(types, seat_weights, workers=workers), rule)
+    table = cell_table(types, seat_weights, workers=workers)
+    gains = jitted_gains(types, seat_weights, rule) if jitted else None
+    return summarise(table, rule, gains)

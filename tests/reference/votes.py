@@ -1,5 +1,6 @@
 """Plain twins of the ballot analysis: loops over queries, judges and replacements."""
 
+import collections
 import itertools
 from fractions import Fraction
 
@@ -148,3 +149,34 @@ def dawid_skene(votes, smoothing, n_iter):
                 like[votes[:, j] == v] *= rates[j, :, v]
         posterior = like[:, 1] / like.sum(axis=1)
     return posterior, share, rates[:, 1, 1], rates[:, 0, 0]
+
+
+def winner(row):
+    """The class with most ballots; None for a tie or no ballots."""
+    counts = collections.Counter(v for v in row if v is not None).most_common()
+    if not counts or (len(counts) > 1 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def plurality(row, signal, gold, rule):
+    """(right before, expected right after, pivotal, lead) of one query."""
+    seats = [j for j, v in enumerate(row) if v is not None]
+    now = winner(row)
+    counts = [n for _, n in collections.Counter(row[j] for j in seats).most_common()]
+    lead = 0 if now is None else counts[0] - (counts[1] if len(counts) > 1 else 0)
+    chosen = seats
+    if rule == "majority":
+        chosen = [j for j in seats if row[j] == now]
+    elif rule != "uniform":
+        chosen = [j for j in seats if j == rule]
+
+    def after(j, answer):
+        return winner([answer if i == j else v for i, v in enumerate(row)])
+
+    pivotal = any(after(j, c) != now for j in seats for c in {*[row[i] for i in seats], "unseen"})
+    right = now is not None and now == gold
+    expected = Fraction(int(right))
+    if signal is not None and chosen:
+        expected = Fraction(sum(after(j, signal) == gold for j in chosen), len(chosen))
+    return right, expected, pivotal, lead
