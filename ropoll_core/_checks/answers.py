@@ -258,8 +258,8 @@ def _encode_array(array: NDArray[Any], argument: str) -> tuple[Codes, list[Any]]
 
 def _encode_fixed(flat: NDArray[Any], missing: NDArray[np.bool_] | None) -> tuple[Codes, list[Any]]:
     """Codes of items that are equal exactly when their bits are."""
-    records = flat.astype(np.int64) if flat.dtype.kind in "bi" else flat
-    records = records.astype(np.uint64) if records.dtype.kind == "u" else records
+    wide = {"b": np.int64, "i": np.int64, "u": np.uint64}.get(flat.dtype.kind)
+    records = flat if wide is None else flat.astype(wide, copy=False)
     records = np.ascontiguousarray(records, dtype=records.dtype.newbyteorder("="))
     words = records.view(np.uint32).reshape(flat.size, -1) if flat.size else None
     codes = np.zeros(flat.size, dtype=np.int32)

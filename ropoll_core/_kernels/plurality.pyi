@@ -15,6 +15,13 @@ def plurality_rows(
     start: int,
     stop: int,
 ) -> None: ...
+def take_rows(
+    codes: NDArray[np.int32],
+    judge: NDArray[np.int32],
+    out: NDArray[np.int32],
+    start: int,
+    stop: int,
+) -> None: ...
 def grade_rows(
     codes: NDArray[np.int32],
     gold: NDArray[np.int32],

@@ -19,6 +19,15 @@ cdef extern from "counter_rng.h":
         counter_key key, uint64_t stream, uint64_t index, uint64_t n
     ) noexcept nogil
 
+cdef extern from "plurality.h":
+    enum:
+        PLURALITY_LANES
+        PLURALITY_MOST
+    void plurality_block(
+        const int32_t* codes, int rows, int n_judges, int32_t* judge,
+        int32_t* count, int32_t* n_valid, int32_t* n_tied
+    ) noexcept nogil
+
 cdef enum:
     FIRST = 0
     FREQUENCY = 1
@@ -108,6 +117,25 @@ cdef inline void rank_wrong_one(
             slot += 1
 
 
+cdef inline int32_t settle_one(
+    const int32_t* codes, Py_ssize_t n_judges, int policy, const int64_t* frequency,
+    counter_key key, Py_ssize_t row, int32_t* counts,
+) noexcept nogil:
+    """The judge that a policy other than FIRST takes from a tied row; -1 for NO_CHOICE."""
+    cdef int32_t count, n_valid, n_tied, nth
+    cdef Py_ssize_t judge
+    if policy == NO_CHOICE:
+        return -1
+    count_one(codes, n_judges, counts, &count, &n_valid, &n_tied)
+    if policy == FREQUENCY:
+        judge = most_frequent_modal(codes, n_judges, counts, count, frequency)
+    else:
+        nth = <int32_t> bounded_draw(key, 0, <uint64_t> row, <uint64_t> n_tied)
+        judge = nth_modal(codes, n_judges, counts, count, nth)
+    clear_one(codes, n_judges, counts)
+    return <int32_t> judge
+
+
 def plurality_rows(
     const int32_t[:, ::1] codes, int policy, const int64_t[::1] frequency,
     uint64_t key_high, uint64_t key_low, int32_t[::1] counts,
@@ -119,33 +147,52 @@ def plurality_rows(
     `frequency` (n_classes,) is read under FREQUENCY only. RANDOM draws one number for a tied
     row, a function of the key and the row's index.
     """
-    cdef Py_ssize_t n_judges = codes.shape[1], q
+    cdef Py_ssize_t n_judges = codes.shape[1], q, rows
     cdef const int32_t* row
     cdef int32_t* scratch
-    cdef const int64_t* weight = NULL
-    cdef int32_t nth
+    cdef const int64_t* weight
     cdef counter_key key
     if stop <= start:
         return
     key.high = key_high
     key.low = key_low
     scratch = &counts[0]
-    if policy == FREQUENCY:
-        weight = &frequency[0]
+    weight = &frequency[0]
+    with nogil:
+        if n_judges <= PLURALITY_MOST:
+            q = start
+            while q < stop:
+                rows = min(stop - q, <Py_ssize_t> PLURALITY_LANES)
+                plurality_block(
+                    &codes[q, 0], <int> rows, <int> n_judges,
+                    &judge[q], &count[q], &n_valid[q], &n_tied[q],
+                )
+                q += rows
+        else:
+            for q in range(start, stop):
+                row = &codes[q, 0]
+                count_one(row, n_judges, scratch, &count[q], &n_valid[q], &n_tied[q])
+                judge[q] = -1
+                if count[q] > 0:
+                    judge[q] = <int32_t> nth_modal(row, n_judges, scratch, count[q], 0)
+                clear_one(row, n_judges, scratch)
+        if policy != FIRST:
+            for q in range(start, stop):
+                if n_tied[q] > 1:
+                    judge[q] = settle_one(
+                        &codes[q, 0], n_judges, policy, weight, key, q, scratch
+                    )
+
+
+def take_rows(
+    const int32_t[:, ::1] codes, const int32_t[::1] judge, int32_t[::1] out,
+    Py_ssize_t start, Py_ssize_t stop,
+):
+    """out[q] = codes[q, judge[q]], -1 where judge is -1."""
+    cdef Py_ssize_t q
     with nogil:
         for q in range(start, stop):
-            row = &codes[q, 0]
-            count_one(row, n_judges, scratch, &count[q], &n_valid[q], &n_tied[q])
-            if count[q] == 0 or (policy == NO_CHOICE and n_tied[q] > 1):
-                judge[q] = -1
-            elif policy == FREQUENCY and n_tied[q] > 1:
-                judge[q] = <int32_t> most_frequent_modal(row, n_judges, scratch, count[q], weight)
-            else:
-                nth = 0
-                if policy == RANDOM and n_tied[q] > 1:
-                    nth = <int32_t> bounded_draw(key, 0, <uint64_t> q, <uint64_t> n_tied[q])
-                judge[q] = <int32_t> nth_modal(row, n_judges, scratch, count[q], nth)
-            clear_one(row, n_judges, scratch)
+            out[q] = codes[q, judge[q]] if judge[q] >= 0 else -1
 
 
 def grade_rows(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ropoll_core._checks.answers import as_answer_codes
 from ropoll_core._checks.options import as_choice
-from ropoll_core._kernels.plurality import plurality_rows
+from ropoll_core._kernels.plurality import plurality_rows, take_rows
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.jury import Consensus
 from ropoll_core._rng import as_key
@@ -108,18 +108,15 @@ def consensus(
 
 
 def _wrap(coded: Any, ties: str, judge: Any, count: Any, n_valid: Any, n_tied: Any) -> Consensus:
-    n_queries = len(judge)
-    answer = np.full(n_queries, None, dtype=object)
-    rows = np.flatnonzero(judge >= 0)
-    if rows.size:
-        values = np.empty(len(coded.values), dtype=object)
-        values[:] = coded.values
-        answer[rows] = values[coded.value_codes[rows, judge[rows]]]
-    agreement = np.full(n_queries, np.nan)
-    np.divide(count, n_valid, out=agreement, where=n_valid > 0)
+    values = np.empty(len(coded.values) + 1, dtype=object)  # the last is None, for code -1
+    values[:-1] = coded.values
+    code = np.empty(len(judge), dtype=np.int32)
+    take_rows(coded.value_codes, judge, code, 0, len(judge))
+    with np.errstate(invalid="ignore"):
+        agreement = count / n_valid
     tie = n_tied > 1
     return Consensus(
-        answer=answer,
+        answer=values[code],
         agreement=agreement,
         count=count,
         n_valid=n_valid,

@@ -135,6 +135,27 @@ def test_agrees_with_the_plain_twin(rows):
         np.testing.assert_allclose(consensus(rows, ties=policy).credit(gold), wanted)
 
 
+@pytest.mark.parametrize("k", [1, 2, 15, 16, 17, 40])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_panels_and_batches_of_every_size(k, n):
+    rng = np.random.default_rng(k * n)
+    table = rng.integers(-2, 6, (n, k))
+    rows = [[None if x < 0 else int(x) for x in row] for row in table]
+    for policy in POLICIES:
+        result = consensus(rows, ties=policy, rng=3)
+        modal = [modal_classes(row) for row in rows]
+        assert result.count.tolist() == [m[1] for m in modal]
+        assert result.n_valid.tolist() == [m[2] for m in modal]
+        assert result.n_tied.tolist() == [len(m[0]) for m in modal]
+        for answer, (classes, _, _) in zip(result.answer, modal, strict=True):
+            if len(classes) == 1 or (classes and policy == "first"):
+                assert answer == classes[0]
+            elif not classes or policy in ("none", "expected"):
+                assert answer is None
+            else:
+                assert answer in classes
+
+
 def table_forms(words):
     """The same table of text in every container that is taken."""
     frame = pd.DataFrame(words, columns=["p", "q", "r"])
