@@ -123,3 +123,39 @@ def test_normals_keep_their_bits():
     words = [reference.block(1, 2, 3, i // 2)[i % 2] for i in range(4)]
     expected = special.ndtri([((w >> 12) + 0.5) / 2**52 for w in words])
     np.testing.assert_allclose(values, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("n", "part", "whole"),
+    [
+        (20, 1, 2),
+        (20, 1, 7),
+        (5000, 1, 5000),
+        (5000, 12, 5000),
+        (1000, 400, 1000),
+        (1000, 950, 1000),
+        (10**6, 3, 10**6),
+        (10**6, 123_456, 10**6),
+        (7, 7, 7),
+        (0, 1, 2),
+        (9, 0, 4),
+    ],
+)
+def test_binomials(n, part, whole):
+    out = np.empty(20_000, dtype=np.int64)
+    counter_rng.fill_binomial(*KEY, 5, n, part, whole, out)
+    twin = [reference.binomial(*KEY, 5, i << 32, n, part, whole) for i in range(300)]
+    assert out[:300].tolist() == twin
+    law = stats.binom(n, part / whole)
+    if law.var() == 0:
+        assert (out == law.mean()).all()
+        return
+    edges = np.unique(law.ppf(np.linspace(0, 1, 21)[1:-1]))
+    seen = np.bincount(np.searchsorted(edges, out), minlength=edges.size + 1)
+    expected = np.diff(law.cdf(edges), prepend=0, append=1) * out.size
+    kept = expected > 5
+    assert (
+        stats.chisquare(seen[kept], expected[kept] * seen[kept].sum() / expected[kept].sum()).pvalue
+        > 1e-3
+    )
+    assert seen[~kept].sum() <= 40

@@ -5,15 +5,10 @@ returns NaN where the user's function raised. Rows are grouped by task: task t h
 starts[t] .. starts[t + 1] - 1.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
-from ropoll_core._kernels.counter_rng cimport counter_key
-
-cdef extern from "resample.h" nogil:
-    void draw_tasks(
-        counter_key key, int64_t resample, int64_t n_tasks, void *scratch, int64_t *out
-    ) noexcept
+from ropoll_core._kernels.resample cimport draw_tasks_c, resample_problem
 
 ctypedef double (*totals_function)(double *totals, int64_t n, int64_t *failed) noexcept nogil
 ctypedef double (*rows_function)(
@@ -49,8 +44,8 @@ def call_rows(size_t address, double[:, ::1] rows):
 
 def map_resamples(
     size_t address, uint64_t high, uint64_t low, const double[:, ::1] rows,
-    const int64_t[::1] starts, Py_ssize_t start, Py_ssize_t stop, int32_t[:, ::1] scratch,
-    int64_t[::1] drawn, double[:, ::1] copy, double[::1] out
+    const int64_t[::1] starts, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
+    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] drawn, double[:, ::1] copy, double[::1] out
 ):
     """out[r] = f(rows of resample r) for r from start to stop - 1.
 
@@ -58,16 +53,20 @@ def map_resamples(
     n rows and `copy` has room for fewer.
     """
     cdef rows_function function = <rows_function> address
-    cdef counter_key key
+    cdef resample_problem problem
     cdef Py_ssize_t r = start, t, filled, size, needed, n_tasks = drawn.shape[0]
     cdef Py_ssize_t width = rows.shape[1]
     cdef int64_t failed = 0
-    key.high = high
-    key.low = low
+    problem.key.high = high
+    problem.key.low = low
+    problem.n_tasks = n_tasks
+    problem.part_size = part_size
+    problem.n_parts = (n_tasks + part_size - 1) // part_size
+    problem.piece = indices.shape[1]
     needed = 0
     with nogil:
         while r < stop:
-            draw_tasks(key, r, n_tasks, &scratch[0, 0], &drawn[0])
+            draw_tasks_c(&problem, r, &indices[0, 0], &counts[0, 0], &drawn[0])
             needed = 0
             for t in range(n_tasks):
                 needed += starts[drawn[t] + 1] - starts[drawn[t]]

@@ -9,6 +9,15 @@ elements 2i and 2i + 1 of the others: give each use its own stream or key.
 
 from libc.stdint cimport int64_t, uint64_t
 
+cdef extern from "binomial.h" nogil:
+    ctypedef struct uniform_pairs:
+        counter_key key
+        uint64_t stream
+        uint64_t index
+    int64_t binomial_draw(
+        uniform_pairs *source, int64_t n, int64_t part, int64_t whole
+    ) noexcept
+
 
 cdef counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
     cdef counter_key key
@@ -62,6 +71,25 @@ def fill_bounded(
     with nogil:
         for i in range(out.shape[0]):
             out[i] = <int64_t> bounded_draw(key, stream, start + <uint64_t> i, n)
+
+
+def fill_binomial(
+    uint64_t high, uint64_t low, uint64_t stream, int64_t n, int64_t part, int64_t whole,
+    int64_t[::1] out
+):
+    """Successes in n trials of probability part / whole, 0 <= part <= whole, 1 <= whole.
+
+    Element i uses the blocks from i << 32 of the stream.
+    """
+    cdef counter_key key = make_key(high, low)
+    cdef uniform_pairs source
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(out.shape[0]):
+            source.key = key
+            source.stream = stream
+            source.index = <uint64_t> i << 32
+            out[i] = binomial_draw(&source, n, part, whole)
 
 
 def subkey(uint64_t high, uint64_t low, uint64_t part):

@@ -1,22 +1,48 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def scratch_shapes(n_tasks: int, part_size: int) -> tuple[tuple[int, int], tuple[int, int]]: ...
 def total_resamples(
     high: int,
     low: int,
     table: NDArray[np.int16] | NDArray[np.int32] | NDArray[np.float64],
     n_moments: int,
     flush: int,
+    part_size: int,
     start: int,
     stop: int,
-    scratch: NDArray[np.int32],
+    indices: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...
+def total_types(
+    high: int,
+    low: int,
+    rows: NDArray[np.float64],
+    n_of: NDArray[np.int64],
+    start: int,
+    stop: int,
+    counts: NDArray[np.int64],
+    column: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None: ...
 def draw_tasks(
-    high: int, low: int, resample: int, scratch: NDArray[np.int32], out: NDArray[np.int64]
+    high: int,
+    low: int,
+    resample: int,
+    part_size: int,
+    indices: NDArray[np.uint16],
+    counts: NDArray[np.int64],
+    out: NDArray[np.int64],
 ) -> None: ...
 def sum_rows(
     codes: NDArray[np.int64],
     rows: NDArray[np.int64] | NDArray[np.float64],
     out: NDArray[np.int64] | NDArray[np.float64],
 ) -> None: ...
+def find_types(
+    rows: NDArray[np.int64],
+    slots: NDArray[np.int64],
+    first: NDArray[np.int64],
+    n_of: NDArray[np.int64],
+) -> int: ...

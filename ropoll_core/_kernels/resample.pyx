@@ -1,36 +1,24 @@
 """Moment totals of task resamples, and the draws behind them.
 
-Contract: tables are laid out as include/resample.h says; moments are finite; n_tasks from 1 to
-2^31 - 1. Totals are double: exact for integers up to 2^53. A row of `scratch` (at most 16 rows)
-holds the draws of one resample: at least n_tasks words, rounded up to a multiple of 128.
+Contract: tables are laid out as include/resample.h says; moments are finite; 1 <= n_tasks;
+part_size is n_tasks, or at most 2^15; resamples are numbered below 2^40, parts below 2^23. Totals
+are double: exact for integers up to 2^53. Scratch comes from ``scratch_shapes``.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 
 from ropoll_core._kernels.counter_rng cimport counter_key
 from ropoll_core._kernels.simd cimport active_variant
 
 cdef extern from "resample.h" nogil:
-    int RESAMPLE_INT16
-    int RESAMPLE_INT32
-    int RESAMPLE_FLOAT64
-    ctypedef struct resample_problem:
-        counter_key key
-        const void *table
-        int64_t n_tasks
-        int64_t n_moments
-        int64_t n_blocks
-        int64_t flush
-        int64_t tile
-        int64_t index_stride
-        int vectors
-        int value
     void total_resamples_c "total_resamples"(
         int variant, const resample_problem *problem, int64_t start, int64_t stop,
-        void *index_scratch, double *out, int64_t stride
+        uint16_t *indices, int64_t *counts, double *out, int64_t stride
     ) noexcept
-    void draw_tasks_c "draw_tasks"(
-        counter_key key, int64_t resample, int64_t n_tasks, void *scratch, int64_t *out
+    void total_types_c "total_types"(
+        counter_key key, const double *rows, const int64_t *n_of, int64_t n_types,
+        int64_t n_moments, int64_t start, int64_t stop, int64_t *counts, double *column,
+        double *out, int64_t stride
     ) noexcept
 
 ctypedef fused moment:
@@ -38,26 +26,54 @@ ctypedef fused moment:
     int32_t
     double
 
+ctypedef fused summand:
+    int64_t
+    double
+
+
+cdef counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
+    cdef counter_key key
+    key.high = high
+    key.low = low
+    return key
+
+
+cdef void set_draws(
+    resample_problem *problem, uint64_t high, uint64_t low, Py_ssize_t n_tasks,
+    Py_ssize_t part_size, const uint16_t[:, ::1] indices
+) noexcept nogil:
+    problem.key = make_key(high, low)
+    problem.n_tasks = n_tasks
+    problem.part_size = part_size
+    problem.n_parts = (n_tasks + part_size - 1) // part_size
+    problem.piece = indices.shape[1]
+    problem.index_stride = indices.shape[1] if problem.n_parts == 1 else 0
+
+
+def scratch_shapes(Py_ssize_t n_tasks, Py_ssize_t part_size):
+    """Shapes of the scratch arrays: indices (uint16) and counts (int64)."""
+    if n_tasks <= part_size:
+        words = (n_tasks + RESAMPLE_GROUP - 1) // RESAMPLE_GROUP * RESAMPLE_GROUP
+        return (RESAMPLE_TILE, words), (RESAMPLE_TILE, 1)
+    n_parts = (n_tasks + part_size - 1) // part_size
+    return (1, 8 * RESAMPLE_GROUP), (RESAMPLE_TILE, n_parts)
+
 
 def total_resamples(
     uint64_t high, uint64_t low, const moment[:, :, ::1] table, Py_ssize_t n_moments,
-    Py_ssize_t flush, Py_ssize_t start, Py_ssize_t stop, int32_t[:, ::1] scratch,
-    double[:, ::1] out
+    Py_ssize_t flush, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
+    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, double[:, ::1] out
 ):
     """Totals of resamples start .. stop - 1 into the first columns of out (n_moments, ...).
 
     table is (n_blocks, n_tasks, width).
     """
     cdef resample_problem problem
-    problem.key.high = high
-    problem.key.low = low
+    set_draws(&problem, high, low, table.shape[1], part_size, indices)
     problem.table = &table[0, 0, 0]
     problem.n_blocks = table.shape[0]
-    problem.n_tasks = table.shape[1]
     problem.n_moments = n_moments
     problem.flush = flush
-    problem.tile = scratch.shape[0]
-    problem.index_stride = scratch.shape[1]
     problem.vectors = <int> (table.shape[2] * <Py_ssize_t> sizeof(moment) // 32)
     if moment is int16_t:
         problem.value = RESAMPLE_INT16
@@ -67,24 +83,34 @@ def total_resamples(
         problem.value = RESAMPLE_FLOAT64
     with nogil:
         total_resamples_c(
-            active_variant(), &problem, start, stop, &scratch[0, 0], &out[0, 0], out.shape[1]
+            active_variant(), &problem, start, stop, &indices[0, 0], &counts[0, 0], &out[0, 0],
+            out.shape[1]
+        )
+
+
+def total_types(
+    uint64_t high, uint64_t low, const double[:, ::1] rows, const int64_t[::1] n_of,
+    Py_ssize_t start, Py_ssize_t stop, int64_t[::1] counts, double[::1] column,
+    double[:, ::1] out
+):
+    """Totals of resamples start .. stop - 1 of tasks of a few types, n_of[type] of each."""
+    cdef counter_key key = make_key(high, low)
+    with nogil:
+        total_types_c(
+            key, &rows[0, 0], &n_of[0], rows.shape[0], rows.shape[1], start, stop, &counts[0],
+            &column[0], &out[0, 0], out.shape[1]
         )
 
 
 def draw_tasks(
-    uint64_t high, uint64_t low, Py_ssize_t resample, int32_t[:, ::1] scratch, int64_t[::1] out
+    uint64_t high, uint64_t low, Py_ssize_t resample, Py_ssize_t part_size,
+    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] out
 ):
-    """Task indices of one resample of out.shape[0] tasks, in the order in which they are drawn."""
-    cdef counter_key key
-    key.high = high
-    key.low = low
+    """Task indices of one resample of out.shape[0] tasks, in the order in which they are added."""
+    cdef resample_problem problem
+    set_draws(&problem, high, low, out.shape[0], part_size, indices)
     with nogil:
-        draw_tasks_c(key, resample, out.shape[0], &scratch[0, 0], &out[0])
-
-
-ctypedef fused summand:
-    int64_t
-    double
+        draw_tasks_c(&problem, resample, &indices[0, 0], &counts[0, 0], &out[0])
 
 
 def sum_rows(const int64_t[::1] codes, const summand[:, :] rows, summand[:, ::1] out):
@@ -96,3 +122,47 @@ def sum_rows(const int64_t[::1] codes, const summand[:, :] rows, summand[:, ::1]
             code = codes[i]
             for m in range(rows.shape[1]):
                 out[code, m] += rows[i, m]
+
+
+cdef inline uint64_t mix(uint64_t h) noexcept nogil:
+    h = (h ^ (h >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+    h = (h ^ (h >> 27)) * <uint64_t> 0x94D049BB133111EB
+    return h ^ (h >> 31)
+
+
+def find_types(
+    const int64_t[:, :] rows, int64_t[::1] slots, int64_t[::1] first, int64_t[::1] n_of
+):
+    """Distinct rows: first[type] the first row of each, n_of[type] how many rows equal it.
+
+    Returns their number, or -1 where there are more than first.shape[0]. slots is a hash table:
+    all -1, its length a power of two above first.shape[0].
+    """
+    cdef Py_ssize_t i, m, n_types = 0, place, other
+    cdef uint64_t h, mask = <uint64_t> slots.shape[0] - 1
+    with nogil:
+        for i in range(rows.shape[0]):
+            h = 0
+            for m in range(rows.shape[1]):
+                h = (h + <uint64_t> rows[i, m]) * <uint64_t> 0x9E3779B97F4A7C15
+                h ^= h >> 29
+            place = <Py_ssize_t> (mix(h) & mask)
+            while slots[place] >= 0:
+                other = first[slots[place]]
+                m = 0
+                while m < rows.shape[1] and rows[i, m] == rows[other, m]:
+                    m += 1
+                if m == rows.shape[1]:
+                    break
+                place = (place + 1) & <Py_ssize_t> mask
+            if slots[place] >= 0:
+                n_of[slots[place]] += 1
+                continue
+            if n_types == first.shape[0]:
+                n_types = -1
+                break
+            slots[place] = n_types
+            first[n_types] = i
+            n_of[n_types] = 1
+            n_types += 1
+    return n_types

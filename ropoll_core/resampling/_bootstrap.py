@@ -78,8 +78,9 @@ def bootstrap(
     -----
     Resample r of a seed draws the same tasks whatever the statistics, the number of resamples,
     threads and processor, for a given number of tasks numbered in the sorted order of their keys
-    (keys that do not sort: in the order of first rows). Memory does not grow with
-    n_resamples x n_tasks; only replicates are kept.
+    (keys that do not sort: in the order of first rows). From 8,192 tasks on, tasks whose whole
+    moments repeat are drawn by their types. Memory does not grow with n_resamples x n_tasks; only
+    replicates are kept.
 
     Intervals are conditional on the statistic being defined: undefined resamples are counted in
     `n_undefined`. BCa follows Efron (1987), with an acceleration of 0 where leaving a task out
@@ -144,7 +145,15 @@ def _problems(
     if of_moments:
         names, rows = as_moments(table)
         chosen = [statistics[i] for i in of_moments]
-        problem = MomentProblem(chosen, names, rows, codes, n_tasks, studentized=studentized)
+        problem = MomentProblem(
+            chosen,
+            names,
+            rows,
+            codes,
+            n_tasks,
+            studentized=studentized,
+            share_draws=bool(of_rows),
+        )
         yield problem, of_moments
     if of_rows:
         yield RowProblem([statistics[i] for i in of_rows], table, codes, n_tasks), of_rows
@@ -166,6 +175,7 @@ def _result(
         extra: dict[str, Any] = {}
         if one.jackknife is not None:
             extra["jackknife"] = one.jackknife[place]
+            extra["weights"] = one.jackknife_weights
         if one.error is not None and one.errors is not None:
             pivots = divide(one.replicates[place] - estimate, one.errors[place])
             extra["pivots"] = _sorted(pivots)

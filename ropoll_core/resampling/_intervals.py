@@ -23,18 +23,21 @@ def sorted_quantile(values: NDArray[np.float64], level: float) -> float:
     return low + (high - low) * t if t < 0.5 else high - (high - low) * (1.0 - t)
 
 
-def acceleration(jackknife: NDArray[np.float64]) -> float:
+def acceleration(jackknife: NDArray[np.float64], weights: NDArray[np.int64] | None = None) -> float:
     """BCa's a = sum U^3 / (6 (sum U^2)^1.5), U = mean - value; 0 where the values do not vary.
 
-    Tasks without which the statistic is undefined (NaN) are left out.
+    Each value counts `weights` times. Tasks without which the statistic is undefined (NaN) or
+    infinite are left out.
     """
-    values = jackknife[np.isfinite(jackknife)]
+    finite = np.isfinite(jackknife)
+    values = jackknife[finite]
     if values.size == 0 or values.min() == values.max():
         return 0.0
-    influence = values.mean() - values
+    n_of = np.ones(values.size) if weights is None else weights[finite].astype(np.float64)
+    influence = (n_of * values).sum() / n_of.sum() - values
     # Scaled first: squares of very small or large values leave the range of doubles.
     influence /= np.abs(influence).max()
-    return float((influence**3).sum() / (6.0 * (influence**2).sum() ** 1.5))
+    return float((n_of * influence**3).sum() / (6.0 * (n_of * influence**2).sum() ** 1.5))
 
 
 def bca_levels(
@@ -65,13 +68,14 @@ def interval(
     level: float,
     n_tasks: int,
     jackknife: NDArray[np.float64] | None = None,
+    weights: NDArray[np.int64] | None = None,
     pivots: NDArray[np.float64] | None = None,
     error: float = math.nan,
 ) -> tuple[float, float, BootstrapStatus]:
     """Interval from sorted, defined replicates; NaN ends where there is none.
 
-    jackknife: for BCa. pivots, error: for studentised intervals, the sorted, defined values of
-    (replicate - estimate) / its standard error, and the standard error of the estimate.
+    jackknife, weights: for BCa. pivots, error: for studentised intervals, the sorted, defined
+    values of (replicate - estimate) / its standard error, and the error of the estimate.
     """
     if math.isnan(estimate) or replicates.size == 0:
         return math.nan, math.nan, BootstrapStatus.UNDEFINED
@@ -93,7 +97,7 @@ def interval(
             int(np.searchsorted(replicates, estimate, side="left")),
             int(np.searchsorted(replicates, estimate, side="right")),
             replicates.size,
-            acceleration(jackknife),
+            acceleration(jackknife, weights),
             level,
         )
         if corrected is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core.resampling._studentized import RatioErrors
-from ropoll_core.resampling._tasks import TaskMoments, sum_by_task
+from ropoll_core.resampling._tasks import for_each_block, for_each_left_out, pack, sum_by_task
 from ropoll_core.resampling.statistics import Statistic, Totals
 
 __all__ = ["MomentProblem", "Sampled"]
@@ -20,12 +20,14 @@ __all__ = ["MomentProblem", "Sampled"]
 class Sampled:
     """A statistic of the data, of each resample, and what the method of interval needs besides.
 
-    Shapes (...), (..., n_resamples), (..., n_tasks), (...), (..., n_resamples).
+    Shapes (...), (..., n_resamples), (..., n_values), (n_values,), (...), (..., n_resamples). A
+    jackknife value stands for as many tasks as its weight.
     """
 
     estimate: NDArray[np.float64]
     replicates: NDArray[np.float64]
     jackknife: NDArray[np.float64] | None = None
+    jackknife_weights: NDArray[np.int64] | None = None
     error: NDArray[np.float64] | None = None
     errors: NDArray[np.float64] | None = None
 
@@ -42,6 +44,7 @@ class MomentProblem:
         n_tasks: int,
         *,
         studentized: bool = False,
+        share_draws: bool = False,
     ):
         self.statistics = statistics
         used = _used_columns(statistics, names)
@@ -58,7 +61,7 @@ class MomentProblem:
         if studentized:
             self.ratios = RatioErrors(statistics, self.columns, moments.shape[1])
             moments = self.ratios.extend(moments)
-        self.tasks = TaskMoments(moments)
+        self.tasks = pack(moments, share_draws=share_draws)
 
     def sample(
         self, key: tuple[int, int], n_resamples: int, method: str, workers: int | None
@@ -93,20 +96,21 @@ class MomentProblem:
                     one.errors[..., start:stop] = errors.reshape(one.errors[..., start:stop].shape)
 
         outputs = sum(one.estimate.size for one in samples)
-        self.tasks.for_each_block(key, n_resamples, use, cost_ns=20.0 * outputs, workers=workers)
+        for_each_block(self.tasks, key, n_resamples, use, cost_ns=20.0 * outputs, workers=workers)
 
     def _leave_out(self, samples: list[Sampled]) -> None:
         n_tasks = self.tasks.n_tasks
-        values = [np.empty((*one.estimate.shape, n_tasks)) for one in samples]
+        n_values = self.tasks.left_out()[1].size
+        values = [np.empty((*one.estimate.shape, n_values)) for one in samples]
 
         def use(start: int, stop: int, block: NDArray[np.float64]) -> None:
             totals = self._totals(block, n_tasks - 1)
             for into, statistic in zip(values, self.statistics, strict=True):
                 into[..., start:stop] = totals.value(statistic)
 
-        self.tasks.for_each_left_out(use)
+        weights = for_each_left_out(self.tasks, use)
         for one, value in zip(samples, values, strict=True):
-            one.jackknife = value
+            one.jackknife, one.jackknife_weights = value, weights
 
 
 def _used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:

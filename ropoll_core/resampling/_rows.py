@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._jit.callbacks import is_jit_function, raise_again, rows_callback
-from ropoll_core._kernels import callbacks, resample
+from ropoll_core._kernels import callbacks
 from ropoll_core._parallel import run_chunks
 from ropoll_core.resampling._moments import Sampled
-from ropoll_core.resampling._tasks import index_scratch
+from ropoll_core.resampling._tasks import Draws
 
 __all__ = ["RowProblem"]
 
 Rows = NDArray[Any] | dict[Hashable, NDArray[Any]]
+Scratch = tuple[NDArray[np.uint16], NDArray[np.int64]]
 
 # Rough cost of one call of a user's function, and of handing it one row.
 _CALL_NS = 20_000.0
@@ -37,6 +38,7 @@ class RowProblem:
         n_tasks: int,
     ):
         self.n_tasks = n_tasks
+        self.draws = Draws(n_tasks)
         if codes is None:
             sizes = np.ones(n_tasks, dtype=np.int64)
         else:
@@ -65,7 +67,7 @@ class RowProblem:
         estimates = [part.value(self.data) for part in self.parts]
         samples = [Sampled(e, np.empty((*e.shape, n_resamples))) for e in estimates]
 
-        def kernel(start: int, stop: int, held: tuple[NDArray[Any], NDArray[np.int64]]) -> None:
+        def kernel(start: int, stop: int, held: tuple[Scratch, NDArray[np.int64]]) -> None:
             for part, one in zip(self.parts, samples, strict=True):
                 part.fill(key, start, stop, *held, one.replicates)
 
@@ -74,7 +76,7 @@ class RowProblem:
             n_resamples,
             cost_ns=_CALL_NS + _ROW_NS * self.n_rows,
             workers=workers,
-            scratch=lambda: (index_scratch(self.n_tasks), np.empty(self.n_tasks, dtype=np.int64)),
+            scratch=lambda: (self.draws.scratch(), np.empty(self.n_tasks, dtype=np.int64)),
         )
         if method == "bca" and self.n_tasks > 1:
             self._leave_out(samples)
@@ -116,12 +118,12 @@ class _Plain:
         key: tuple[int, int],
         start: int,
         stop: int,
-        scratch: NDArray[np.int32],
+        scratch: Scratch,
         drawn: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
         for r in range(start, stop):
-            resample.draw_tasks(*key, r, scratch, drawn)
+            self.problem.draws.draw(key, r, scratch, drawn)
             value = self.value(_take(self.problem.data, self.problem.rows_of(drawn)))
             if value.shape != out.shape[:-1]:
                 raise ValueError(
@@ -162,7 +164,7 @@ class _Jitted:
         key: tuple[int, int],
         start: int,
         stop: int,
-        scratch: NDArray[np.int32],
+        scratch: Scratch,
         drawn: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
@@ -173,15 +175,16 @@ class _Jitted:
                 *key,
                 self.rows,
                 self.problem.starts,
+                self.problem.draws.part_size,
                 start,
                 stop,
-                scratch,
+                *scratch,
                 drawn,
                 copy,
                 out,
             )
             if short < 0:
-                resample.draw_tasks(*key, start, scratch, drawn)
+                self.problem.draws.draw(key, start, scratch, drawn)
                 raise_again(self.function, self.rows[self.problem.rows_of(drawn)])
             if short > 0:
                 copy = np.empty((short + short // 4, self.rows.shape[1]))

@@ -11,16 +11,51 @@ from numpy.typing import NDArray
 from ropoll_core._kernels import resample
 from ropoll_core._parallel import chunk_size, run_chunks
 
-__all__ = ["TaskMoments", "index_scratch", "sum_by_task"]
+__all__ = [
+    "Draws",
+    "TaskMoments",
+    "TypeMoments",
+    "for_each_block",
+    "for_each_left_out",
+    "pack",
+    "sum_by_task",
+]
 
 # One vector of the kernel, the most of them it keeps in registers, and its alignment.
 _VECTOR_BYTES = 32
 _MOST_VECTORS = 8
 _ALIGNMENT = 64
-# Words that a group of draws fills, and resamples whose draws are held at once.
-_GROUP = 128
-_TILE = 16
-_FEW_TASKS = 65535
+# Resamples whose draws are held at once.
+_TILE = 32
+# Up to this many tasks a draw is one 16-bit word and the table stays in cache; beyond, the draws
+# are first split among parts of the second size.
+_FEW_TASKS = 8192
+_PART = 512
+# Tasks for each distinct row from which on resampling the types of rows pays.
+_TASKS_A_TYPE = 64
+
+
+class Draws:
+    """How resamples of n_tasks tasks are drawn, and the draws of one of them."""
+
+    def __init__(self, n_tasks: int):
+        self.n_tasks = n_tasks
+        self.part_size = n_tasks if n_tasks < _FEW_TASKS else _PART
+
+    def scratch(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+        """Room for indices and counts, of one thread."""
+        indices, counts = resample.scratch_shapes(self.n_tasks, self.part_size)
+        return np.empty(indices, dtype=np.uint16), np.empty(counts, dtype=np.int64)
+
+    def draw(
+        self,
+        key: tuple[int, int],
+        number: int,
+        scratch: tuple[NDArray[np.uint16], NDArray[np.int64]],
+        out: NDArray[np.int64],
+    ) -> None:
+        """Task indices of resample `number`, in the order in which they are added up."""
+        resample.draw_tasks(*key, number, self.part_size, *scratch, out)
 
 
 def sum_by_task(rows: NDArray[Any], codes: NDArray[np.int64] | None, n_tasks: int) -> NDArray[Any]:
@@ -30,12 +65,6 @@ def sum_by_task(rows: NDArray[Any], codes: NDArray[np.int64] | None, n_tasks: in
     out = np.zeros((n_tasks, rows.shape[1]), dtype=rows.dtype)
     resample.sum_rows(codes, rows, out)
     return out
-
-
-def index_scratch(n_tasks: int) -> NDArray[np.int32]:
-    """Room for the draws of as many resamples as the kernel holds at once."""
-    words = -(-n_tasks // _GROUP) * _GROUP
-    return np.empty((_TILE if n_tasks < _FEW_TASKS else 1, words), dtype=np.int32)
 
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -55,6 +84,7 @@ class TaskMoments:
     def __init__(self, moments: NDArray[Any]):
         self.moments = moments
         self.n_tasks, self.n_moments = moments.shape
+        self.draws = Draws(self.n_tasks)
         largest = max(int(moments.max()), -int(moments.min())) if moments.dtype == np.int64 else -1
         dtype: Any = np.float64
         self.flush = self.n_tasks
@@ -66,14 +96,14 @@ class TaskMoments:
                 break
         lanes = _VECTOR_BYTES // np.dtype(dtype).itemsize
         vectors = -(-self.n_moments // lanes)
-        self.n_blocks = -(-vectors // _MOST_VECTORS)
-        width = -(-vectors // self.n_blocks) * lanes
-        self.table = _aligned((self.n_blocks, self.n_tasks, width), dtype)
-        for block in range(self.n_blocks):
+        n_blocks = -(-vectors // _MOST_VECTORS)
+        width = -(-vectors // n_blocks) * lanes
+        self.table = _aligned((n_blocks, self.n_tasks, width), dtype)
+        for block in range(n_blocks):
             columns = moments[:, block * width : (block + 1) * width]
             self.table[block, :, : columns.shape[1]] = columns
         # Measured: a draw, and the 32-byte rows it adds, and the store of a total.
-        self.cost_ns = self.n_tasks * (0.4 + 0.15 * vectors) + 1.5 * self.n_moments
+        self.cost_ns = self.n_tasks * (0.5 + 0.2 * vectors) + 1.5 * self.n_moments
 
     def total(self) -> NDArray[np.float64]:
         """Totals of the data, (n_moments, 1), added task by task as a resample's are."""
@@ -81,43 +111,129 @@ class TaskMoments:
         resample.sum_rows(np.zeros(self.n_tasks, dtype=np.int64), self.moments, out)
         return out.T.astype(np.float64)
 
-    def for_each_block(
+    def scratch(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What `fill` needs besides, of one thread."""
+        return self.draws.scratch()
+
+    def fill(
         self,
         key: tuple[int, int],
-        n_resamples: int,
-        use: Callable[[int, int, NDArray[np.float64]], None],
-        *,
-        cost_ns: float,
-        workers: int | None,
+        start: int,
+        stop: int,
+        scratch: tuple[NDArray[Any], NDArray[Any]],
+        out: NDArray[np.float64],
     ) -> None:
-        """Call use(start, stop, totals) on blocks of resamples, totals (n_moments, stop - start).
-
-        cost_ns is what `use` costs for a resample.
-        """
-        cost_ns += self.cost_ns
-        room = min(chunk_size(n_resamples, cost_ns, _TILE), n_resamples)
-
-        def scratch() -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-            return index_scratch(self.n_tasks), np.empty((self.n_moments, room))
-
-        def kernel(
-            start: int, stop: int, held: tuple[NDArray[np.int32], NDArray[np.float64]]
-        ) -> None:
-            indices, totals = held
-            resample.total_resamples(
-                *key, self.table, self.n_moments, self.flush, start, stop, indices, totals
-            )
-            use(start, stop, totals[:, : stop - start])
-
-        run_chunks(
-            kernel, n_resamples, cost_ns=cost_ns, workers=workers, lanes=_TILE, scratch=scratch
+        """Totals of resamples start .. stop - 1 into the first columns of out."""
+        resample.total_resamples(
+            *key,
+            self.table,
+            self.n_moments,
+            self.flush,
+            self.draws.part_size,
+            start,
+            stop,
+            *scratch,
+            out,
         )
 
-    def for_each_left_out(
-        self, use: Callable[[int, int, NDArray[np.float64]], None], block: int = 1024
+    def left_out(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Rows of moments to leave out, one at a time, and how many tasks have each."""
+        return self.moments, np.ones(self.n_tasks, dtype=np.int64)
+
+
+class TypeMoments:
+    """Moments of tasks of a few types: the distinct rows, and how many tasks have each.
+
+    Types are in lexicographic order, so that the order of the tasks does not matter.
+    """
+
+    def __init__(self, rows: NDArray[Any], n_of: NDArray[np.int64]):
+        order = np.lexsort(rows.T[::-1])
+        self.rows = np.ascontiguousarray(rows[order], dtype=np.float64)
+        self.n_of = n_of[order]
+        self.n_tasks, self.n_moments = int(n_of.sum()), rows.shape[1]
+        self.cost_ns = rows.shape[0] * (80.0 + 0.5 * self.n_moments)
+
+    def total(self) -> NDArray[np.float64]:
+        total: NDArray[np.float64] = (self.n_of[:, None] * self.rows).sum(axis=0)
+        return total[:, None]
+
+    def scratch(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return np.empty(self.n_of.size, dtype=np.int64), np.empty(self.n_moments)
+
+    def fill(
+        self,
+        key: tuple[int, int],
+        start: int,
+        stop: int,
+        scratch: tuple[NDArray[Any], NDArray[Any]],
+        out: NDArray[np.float64],
     ) -> None:
-        """Call use(start, stop, totals) on blocks of the totals without one task each."""
-        total = self.total()
-        for start in range(0, self.n_tasks, block):
-            stop = min(start + block, self.n_tasks)
-            use(start, stop, np.ascontiguousarray(total - self.moments[start:stop].T))
+        resample.total_types(*key, self.rows, self.n_of, start, stop, *scratch, out)
+
+    def left_out(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        return self.rows, self.n_of
+
+
+def pack(moments: NDArray[Any], *, share_draws: bool) -> TaskMoments | TypeMoments:
+    """Moments of tasks for resampling, by types where many tasks have equal rows.
+
+    share_draws: others draw tasks of the same resamples, so they have to be drawn one by one.
+    """
+    n_tasks = moments.shape[0]
+    if moments.dtype == np.int64 and n_tasks >= _FEW_TASKS and not share_draws:
+        most = n_tasks // _TASKS_A_TYPE
+        slots = np.full(1 << (2 * most).bit_length(), -1, dtype=np.int64)
+        first, n_of = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+        n_types = resample.find_types(moments, slots, first, n_of)
+        if n_types > 0:
+            return TypeMoments(moments[first[:n_types]], n_of[:n_types].copy())
+    return TaskMoments(moments)
+
+
+def for_each_block(
+    tasks: TaskMoments | TypeMoments,
+    key: tuple[int, int],
+    n_resamples: int,
+    use: Callable[[int, int, NDArray[np.float64]], None],
+    *,
+    cost_ns: float,
+    workers: int | None,
+) -> None:
+    """Call use(start, stop, totals) on blocks of resamples, totals (n_moments, stop - start).
+
+    cost_ns is what `use` costs for a resample.
+    """
+    cost_ns += tasks.cost_ns
+    room = min(chunk_size(n_resamples, cost_ns, _TILE), n_resamples)
+
+    def scratch() -> tuple[tuple[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
+        return tasks.scratch(), np.empty((tasks.n_moments, room))
+
+    def kernel(
+        start: int,
+        stop: int,
+        held: tuple[tuple[NDArray[Any], NDArray[Any]], NDArray[np.float64]],
+    ) -> None:
+        inner, totals = held
+        tasks.fill(key, start, stop, inner, totals)
+        use(start, stop, totals[:, : stop - start])
+
+    run_chunks(kernel, n_resamples, cost_ns=cost_ns, workers=workers, lanes=_TILE, scratch=scratch)
+
+
+def for_each_left_out(
+    tasks: TaskMoments | TypeMoments,
+    use: Callable[[int, int, NDArray[np.float64]], None],
+    block: int = 1024,
+) -> NDArray[np.int64]:
+    """Call use(start, stop, totals) on blocks of the totals without one task each.
+
+    Returns how many tasks each of them stands for.
+    """
+    total = tasks.total()
+    rows, n_of = tasks.left_out()
+    for start in range(0, rows.shape[0], block):
+        stop = min(start + block, rows.shape[0])
+        use(start, stop, np.ascontiguousarray(total - rows[start:stop].T))
+    return n_of

@@ -7,33 +7,55 @@ import numpy as np
 from reference import rng
 
 
-def _words(key, resample, group, bits):
-    """The words of one group: first halves of 16 blocks, then second halves."""
-    blocks = [rng.block(*key, resample, 16 * group + i) for i in range(16)]
+def _words(key, stream, group):
+    """The 16-bit words of one group: first halves of 16 blocks, then second halves."""
+    blocks = [rng.block(*key, stream, 16 * group + i) for i in range(16)]
     halves = [b[0] for b in blocks] + [b[1] for b in blocks]
-    mask = (1 << bits) - 1
-    return [half >> shift & mask for half in halves for shift in range(0, 64, bits)]
+    return [half >> shift & 0xFFFF for half in halves for shift in range(0, 64, 16)]
 
 
-def draws(key, resample, n_tasks):
-    """Task indices of one resample."""
-    bits = 16 if n_tasks < 65535 else 32
-    threshold = (1 << bits) % n_tasks
-    per_group = 2048 // bits
+def _indices(key, stream, first_group, n_values, n_draws):
+    threshold = 65536 % n_values
 
     def accepted(word):
-        return (word * n_tasks) % (1 << bits) >= threshold
+        return word * n_values % 65536 >= threshold
 
     def words():
-        for group in itertools.count():
-            yield from _words(key, resample, group, bits)
+        for group in itertools.count(first_group):
+            yield from _words(key, stream, group)
 
-    stream = words()
-    first = [next(stream) for _ in range(n_tasks)]
-    assert per_group * bits == 2048
-    spares = (word for word in stream if accepted(word))
+    source = words()
+    first = [next(source) for _ in range(n_draws)]
+    spares = (word for word in source if accepted(word))
     kept = [word if accepted(word) else next(spares) for word in first]
-    return [word * n_tasks >> bits for word in kept]
+    return [word * n_values >> 16 for word in kept]
+
+
+def draws(key, resample, n_tasks, few=8192, part=512):
+    """Task indices of one resample."""
+    if n_tasks < few:
+        return _indices(key, resample, 0, n_tasks, n_tasks)
+    found, left = [], n_tasks
+    for number, start in enumerate(range(0, n_tasks, part)):
+        size = min(part, n_tasks - start)
+        stream = resample | 1 << 63
+        n = rng.binomial(*key, stream, number << 32, left, size, n_tasks - start)
+        for piece, done in enumerate(range(0, n, 1024)):
+            words = _indices(key, resample | number << 40, piece << 32, size, min(1024, n - done))
+            found += [start + word for word in words]
+        left -= n
+    return found
+
+
+def type_counts(key, resample, sizes):
+    """How many of sum(sizes) draws fall on each type."""
+    whole = left = sum(sizes)
+    counts = []
+    for number, size in enumerate(sizes):
+        counts.append(rng.binomial(*key, resample | 1 << 63, number << 32, left, size, whole))
+        left -= counts[-1]
+        whole -= size
+    return counts
 
 
 def replicate_totals(key, moments, n_resamples):

@@ -1,10 +1,22 @@
-/* Task resampling: moment totals of with-replacement draws. Bodies in resample_body.h. */
+/* Task resampling: moment totals of with-replacement draws. Bodies in resample_body.h.
+ *
+ * A resample is n_tasks uniform draws from [0, n_tasks), a pure function of (key, resample,
+ * n_tasks). Tasks are cut into parts of part_size; how many draws fall into each part is
+ * multinomial (binomial.h), and within a part each draw takes one 16-bit word, by D. Lemire,
+ * "Fast random integer generation in an interval", ACM TOMACS 29 (2019). Sixteen Philox blocks
+ * make a group of 128 words; a rejected word is replaced by the next accepted one from beyond
+ * the last draw. Up to part_size tasks there is one part and no multinomial.
+ *
+ * Where rows repeat, a resample of types is the multinomial over them alone.
+ */
 #ifndef ROPOLL_RESAMPLE_H
 #define ROPOLL_RESAMPLE_H
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "binomial.h"
 #include "counter_rng.h"
 #include "simd.h"
 #if ROPOLL_X86
@@ -15,17 +27,38 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "the order of draws is defined by little-endian words");
 
 enum { RESAMPLE_INT16 = 0, RESAMPLE_INT32 = 1, RESAMPLE_FLOAT64 = 2 };
-enum { RESAMPLE_TILE = 16 };
+enum { RESAMPLE_TILE = 32, RESAMPLE_GROUP = 128, RESAMPLE_REJECTED = 0xFFFF };
 
 /* table: n_blocks x n_tasks x (vectors * 32 bytes), 32-byte aligned, columns padded with zeros,
- * vectors <= 8. flush: draws whose sum cannot leave the range of the value type. tile: resamples
- * whose indices are held at once, at most RESAMPLE_TILE, index_stride words apart. */
+ * vectors <= 8. flush: draws whose sum cannot leave the range of the value type. Indices: of
+ * `piece` draws at a time, RESAMPLE_TILE rows index_stride apart where there is one part (then
+ * piece = n_tasks), else one row and index_stride 0. Counts: RESAMPLE_TILE x n_parts. */
 typedef struct {
     counter_key key;
     const void *table;
-    int64_t n_tasks, n_moments, n_blocks, flush, tile, index_stride;
+    int64_t n_tasks, n_moments, n_blocks, flush;
+    int64_t part_size, n_parts, piece, index_stride;
     int vectors, value;
 } resample_problem;
+
+/* Streams of a resample: one for the words of each part, one for the counts. */
+static inline uint64_t part_stream(uint64_t resample, int64_t part) {
+    return resample | (uint64_t)part << 40;
+}
+
+static inline uint64_t counts_stream(uint64_t resample) { return resample | (uint64_t)1 << 63; }
+
+/* How many of the n_tasks draws of a resample fall into each part. */
+static inline void split_draws(const resample_problem *p, uint64_t resample, int64_t *counts) {
+    int64_t draws = p->n_tasks, tasks = p->n_tasks;
+    for (int64_t part = 0; part < p->n_parts; ++part) {
+        const int64_t size = tasks < p->part_size ? tasks : p->part_size;
+        uniform_pairs source = {p->key, counts_stream(resample), (uint64_t)part << 32};
+        counts[part] = binomial_draw(&source, draws, size, tasks);
+        draws -= counts[part];
+        tasks -= size;
+    }
+}
 
 namespace resample_variants {
 #define ROPOLL_BODY "resample_body.h"
@@ -33,28 +66,51 @@ namespace resample_variants {
 }  // namespace resample_variants
 
 static inline void total_resamples(int variant, const resample_problem *problem, int64_t start,
-                                   int64_t stop, void *index_scratch, double *out,
+                                   int64_t stop, uint16_t *indices, int64_t *counts, double *out,
                                    int64_t stride) {
 #if ROPOLL_X86
     if (variant == ROPOLL_AVX512)
-        return resample_variants::avx512::total_resamples_of(problem, start, stop, index_scratch, out, stride);
+        return resample_variants::avx512::total_resamples_of(problem, start, stop, indices,
+                                                             counts, out, stride);
     if (variant == ROPOLL_AVX2)
-        return resample_variants::avx2::total_resamples_of(problem, start, stop, index_scratch, out, stride);
+        return resample_variants::avx2::total_resamples_of(problem, start, stop, indices, counts,
+                                                           out, stride);
 #endif
-    resample_variants::generic::total_resamples_of(problem, start, stop, index_scratch, out, stride);
+    resample_variants::generic::total_resamples_of(problem, start, stop, indices, counts, out,
+                                                   stride);
 }
 
-/* The drawn task indices of one resample, as total_resamples draws them. */
-static inline void draw_tasks(counter_key key, int64_t resample, int64_t n_tasks, void *scratch,
-                              int64_t *out) {
-    if (n_tasks < 65535) {
-        resample_variants::generic::draw_resample<uint16_t, uint32_t>(key, (uint64_t)resample, (uint16_t)n_tasks,
-                                                   (uint16_t *)scratch);
-        for (int64_t j = 0; j < n_tasks; ++j) out[j] = ((const uint16_t *)scratch)[j];
-    } else {
-        resample_variants::generic::draw_resample<uint32_t, uint64_t>(key, (uint64_t)resample, (uint32_t)n_tasks,
-                                                   (uint32_t *)scratch);
-        for (int64_t j = 0; j < n_tasks; ++j) out[j] = ((const uint32_t *)scratch)[j];
+/* The task indices of one resample, part after part, as total_resamples draws them. Of
+ * `problem`: key, n_tasks, part_size, n_parts and piece; counts: n_parts. */
+static inline void draw_tasks(const resample_problem *p, int64_t resample, uint16_t *indices,
+                              int64_t *counts, int64_t *out) {
+    split_draws(p, (uint64_t)resample, counts);
+    for (int64_t part = 0; part < p->n_parts; ++part) {
+        const int64_t first = part * p->part_size, left = p->n_tasks - first;
+        const int64_t n_values = left < p->part_size ? left : p->part_size;
+        for (int64_t done = 0, piece = 0; done < counts[part]; done += p->piece, ++piece) {
+            const int64_t n = counts[part] - done < p->piece ? counts[part] - done : p->piece;
+            resample_variants::generic::draw_indices(p->key, part_stream((uint64_t)resample, part),
+                                                     (uint64_t)piece << 32, n_values, n, indices);
+            for (int64_t j = 0; j < n; ++j) *out++ = first + indices[j];
+        }
+    }
+}
+
+/* Totals of resamples of types: rows (n_types, n_moments) that n_of[type] tasks share. */
+static inline void total_types(counter_key key, const double *rows, const int64_t *n_of,
+                               int64_t n_types, int64_t n_moments, int64_t start, int64_t stop,
+                               int64_t *counts, double *column, double *out, int64_t stride) {
+    int64_t n_tasks = 0;
+    for (int64_t t = 0; t < n_types; ++t) n_tasks += n_of[t];
+    for (int64_t r = start; r < stop; ++r) {
+        multinomial_draw(key, counts_stream((uint64_t)r), n_tasks, n_of, n_types, counts);
+        for (int64_t m = 0; m < n_moments; ++m) column[m] = 0.0;
+        for (int64_t t = 0; t < n_types; ++t) {
+            const double weight = (double)counts[t];
+            for (int64_t m = 0; m < n_moments; ++m) column[m] += weight * rows[t * n_moments + m];
+        }
+        for (int64_t m = 0; m < n_moments; ++m) out[m * stride + (r - start)] = column[m];
     }
 }
 

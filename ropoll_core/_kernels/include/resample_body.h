@@ -1,11 +1,7 @@
 /* Body of resample.pyx, compiled once for each instruction set: see for_each_variant.h.
  *
- * A resample is n_tasks uniform draws with replacement from [0, n_tasks), a pure function of
- * (key, resample, n_tasks). Sixteen Philox blocks make a group of 128 16-bit words (or 64 32-bit
- * words); draw j looks at word j, by Lemire's method, and a rejected word (one in
- * 2^16 / (2^16 mod n_tasks)) is replaced by the next accepted one from beyond the last draw.
- * Lanes run across blocks and across moments, never across the terms of a sum, so every variant
- * gives the same bits, with floating-point moments too.
+ * Lanes run across blocks of random bits and across moments, never across the terms of a sum, so
+ * every variant gives the same bits, with floating-point moments too.
  */
 namespace ROPOLL_NS {
 
@@ -62,107 +58,140 @@ static inline void draw_group(counter_key key, uint64_t stream, uint64_t group, 
 }
 
 /* One group of draws: index or REJECTED for each word. Returns whether any was rejected. */
-template <typename Word, typename Wide>
 static inline int draw_group_indices(counter_key key, uint64_t stream, uint64_t group,
-                                     Word n_tasks, Word threshold, Word *indices) {
-    enum { BITS = 8 * sizeof(Word), WORDS = 256 / sizeof(Word) };
+                                     uint16_t n_values, uint16_t threshold, uint16_t *indices) {
     alignas(64) uint64_t words[32];
     draw_group(key, stream, group, words);
-    const Word *drawn = (const Word *)words;
-    Word any = 0;
-    for (int i = 0; i < WORDS; ++i) {
-        const Wide product = (Wide)drawn[i] * n_tasks;
-        const Word rejected = (Word)product < threshold ? (Word)~(Word)0 : (Word)0;
-        indices[i] = (Word)(product >> BITS) | rejected;
+    const uint16_t *drawn = (const uint16_t *)words;
+    uint16_t any = 0;
+    for (int i = 0; i < RESAMPLE_GROUP; ++i) {
+        const uint32_t product = (uint32_t)drawn[i] * n_values;
+        const uint16_t rejected = (uint16_t)product < threshold ? RESAMPLE_REJECTED : 0;
+        indices[i] = (uint16_t)(product >> 16) | rejected;
         any |= rejected;
     }
     return any != 0;
 }
 
-/* All draws of one resample. `indices` has room for whole groups. n_tasks is below the largest
- * Word, so that value marks a rejected word. */
-template <typename Word, typename Wide>
-static void draw_resample(counter_key key, uint64_t resample, Word n_tasks, Word *indices) {
-    enum { WORDS = 256 / sizeof(Word) };
-    const Word rejected = (Word)~(Word)0;
-    const Word threshold = (Word)((Word)(0 - n_tasks) % n_tasks);
-    const uint64_t n_groups = ((uint64_t)n_tasks + WORDS - 1) / WORDS;
+/* Whether one of 16 indices is REJECTED. */
+static inline int any_rejected(const uint16_t *indices) {
+#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES >= 32
+    const __m256i words = _mm256_loadu_si256((const __m256i *)indices);
+    return _mm256_movemask_epi8(_mm256_cmpeq_epi16(words, _mm256_set1_epi8(-1))) != 0;
+#else
+    int found = 0;
+    for (int i = 0; i < 16; ++i) found |= indices[i] == RESAMPLE_REJECTED;
+    return found;
+#endif
+}
+
+/* n_draws indices below n_values < 2^16 - 1, from group first_group of the stream on. `indices`
+ * has room for whole groups. */
+static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group, int64_t n_values,
+                         int64_t n_draws, uint16_t *indices) {
+    const uint16_t n = (uint16_t)n_values, threshold = (uint16_t)(65536 % n_values);
+    const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
     int any = 0;
-    for (uint64_t g = 0; g < n_groups; ++g)
-        any |= draw_group_indices<Word, Wide>(key, resample, g, n_tasks, threshold,
-                                              indices + g * WORDS);
+    for (int64_t g = 0; g < n_groups; ++g)
+        any |= draw_group_indices(key, stream, first_group + (uint64_t)g, n, threshold,
+                                  indices + g * RESAMPLE_GROUP);
     if (!any) return;
-    Word more[WORDS];
-    Word *spare = indices + n_tasks, *end = indices + n_groups * WORDS;
-    uint64_t group = n_groups;
-    for (uint64_t j = 0; j < n_tasks; ++j) {
-        while (indices[j] == rejected) {
-            if (spare == end) {
-                draw_group_indices<Word, Wide>(key, resample, group++, n_tasks, threshold, more);
-                spare = more;
-                end = more + WORDS;
+    uint16_t more[RESAMPLE_GROUP];
+    uint16_t *spare = indices + n_draws, *end = indices + n_groups * RESAMPLE_GROUP;
+    uint64_t group = first_group + (uint64_t)n_groups;
+    for (int64_t first = 0; first < n_draws; first += 16) {
+        /* `indices` goes on to the end of the group, so a whole step can be looked at. */
+        if (!any_rejected(indices + first)) continue;
+        const int64_t stop = n_draws - first < 16 ? n_draws : first + 16;
+        for (int64_t j = first; j < stop; ++j) {
+            while (indices[j] == RESAMPLE_REJECTED) {
+                if (spare == end) {
+                    draw_group_indices(key, stream, group++, n, threshold, more);
+                    spare = more;
+                    end = more + RESAMPLE_GROUP;
+                }
+                indices[j] = *spare++;
             }
-            indices[j] = *spare++;
         }
     }
 }
 
-/* Sum of the drawn rows of one block of columns, VECTORS x 32 bytes wide, into totals. Sums run
- * in Value for at most `flush` draws, which its range allows, then move to double. */
-template <typename Value, typename Word, int VECTORS>
-static void sum_block(const Value *table, const Word *indices, int64_t n_draws, int64_t flush,
+/* Add the drawn rows of one block of columns, VECTORS x 32 bytes wide, to totals. Sums run in
+ * Value for at most `flush` draws, which its range allows, then move to double. */
+template <typename Value, int VECTORS>
+static void sum_block(const Value *table, const uint16_t *indices, int64_t n_draws, int64_t flush,
                       double *totals) {
-    enum { LANES = 32 / sizeof(Value), WIDTH = VECTORS * LANES };
-    typedef Value row __attribute__((vector_size(32)));
-    for (int i = 0; i < WIDTH; ++i) totals[i] = 0.0;
+    enum { BYTES = ROPOLL_VECTOR_BYTES < 32 ? ROPOLL_VECTOR_BYTES : 32 };
+    enum { LANES = BYTES / sizeof(Value), PARTS = VECTORS * 32 / BYTES, WIDTH = PARTS * LANES };
+    typedef Value row __attribute__((vector_size(BYTES)));
     for (int64_t start = 0; start < n_draws; start += flush) {
         const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
-        row sum[VECTORS] = {};
+        row sum[PARTS] = {};
         for (int64_t j = start; j < stop; ++j) {
             const row *drawn = (const row *)(table + (int64_t)indices[j] * WIDTH);
-            for (int v = 0; v < VECTORS; ++v) sum[v] += drawn[v];
+            for (int v = 0; v < PARTS; ++v) sum[v] += drawn[v];
         }
-        for (int v = 0; v < VECTORS; ++v)
+        for (int v = 0; v < PARTS; ++v)
             for (int l = 0; l < LANES; ++l) totals[v * LANES + l] += (double)sum[v][l];
     }
 }
 
-template <typename Value, typename Word>
-static void sum_any_block(int vectors, const Value *table, const Word *indices, int64_t n_draws,
-                          int64_t flush, double *totals) {
+template <typename Value>
+static void sum_any_block(int vectors, const Value *table, const uint16_t *indices,
+                          int64_t n_draws, int64_t flush, double *totals) {
     switch (vectors) {
-    case 1: return sum_block<Value, Word, 1>(table, indices, n_draws, flush, totals);
-    case 2: return sum_block<Value, Word, 2>(table, indices, n_draws, flush, totals);
-    case 3: return sum_block<Value, Word, 3>(table, indices, n_draws, flush, totals);
-    case 4: return sum_block<Value, Word, 4>(table, indices, n_draws, flush, totals);
-    case 5: return sum_block<Value, Word, 5>(table, indices, n_draws, flush, totals);
-    case 6: return sum_block<Value, Word, 6>(table, indices, n_draws, flush, totals);
-    case 7: return sum_block<Value, Word, 7>(table, indices, n_draws, flush, totals);
-    default: return sum_block<Value, Word, 8>(table, indices, n_draws, flush, totals);
+    case 1: return sum_block<Value, 1>(table, indices, n_draws, flush, totals);
+    case 2: return sum_block<Value, 2>(table, indices, n_draws, flush, totals);
+    case 3: return sum_block<Value, 3>(table, indices, n_draws, flush, totals);
+    case 4: return sum_block<Value, 4>(table, indices, n_draws, flush, totals);
+    case 5: return sum_block<Value, 5>(table, indices, n_draws, flush, totals);
+    case 6: return sum_block<Value, 6>(table, indices, n_draws, flush, totals);
+    case 7: return sum_block<Value, 7>(table, indices, n_draws, flush, totals);
+    default: return sum_block<Value, 8>(table, indices, n_draws, flush, totals);
+    }
+}
+
+/* Draws of one resample from one part, added up piece by piece. With `held`, `indices` has the
+ * (only) piece already. */
+template <typename Value>
+static void sum_part(const resample_problem *p, const Value *table, uint64_t resample,
+                     int64_t part, int64_t n_draws, int held, uint16_t *indices, double *totals) {
+    const int64_t first = part * p->part_size;
+    const int64_t left = p->n_tasks - first;
+    const int64_t n_values = left < p->part_size ? left : p->part_size;
+    for (int64_t done = 0, piece = 0; done < n_draws; done += p->piece, ++piece) {
+        const int64_t n = n_draws - done < p->piece ? n_draws - done : p->piece;
+        if (!held)
+            draw_indices(p->key, part_stream(resample, part), (uint64_t)piece << 32, n_values, n,
+                         indices);
+        sum_any_block<Value>(p->vectors, table, indices, n, p->flush, totals);
     }
 }
 
 /* Moment totals of resamples start .. stop - 1, written as columns of out (n_moments, stride). */
-template <typename Value, typename Word, typename Wide>
+template <typename Value>
 static void total_resamples(const resample_problem *p, int64_t start, int64_t stop,
-                            void *index_scratch, double *out, int64_t stride) {
+                            uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
     enum { MOST = 8 * 32 / sizeof(Value) };
     const int64_t width = (int64_t)p->vectors * (int64_t)(32 / sizeof(Value));
-    Word *indices = (Word *)index_scratch;
     double tile[RESAMPLE_TILE][MOST];
-    for (int64_t first = start; first < stop; first += p->tile) {
-        const int64_t count = stop - first < p->tile ? stop - first : p->tile;
+    for (int64_t first = start; first < stop; first += RESAMPLE_TILE) {
+        const int64_t left = stop - first, count = left < RESAMPLE_TILE ? left : RESAMPLE_TILE;
+        for (int64_t r = 0; r < count; ++r)
+            split_draws(p, (uint64_t)(first + r), counts + r * p->n_parts);
         for (int64_t b = 0; b < p->n_blocks; ++b) {
-            const Value *table = (const Value *)p->table + b * p->n_tasks * width;
-            for (int64_t r = 0; r < count; ++r) {
-                if (b == 0)
-                    draw_resample<Word, Wide>(p->key, (uint64_t)(first + r), (Word)p->n_tasks,
-                                              indices + r * p->index_stride);
-                sum_any_block<Value, Word>(p->vectors, table, indices + r * p->index_stride,
-                                           p->n_tasks, p->flush, tile[r]);
+            memset(tile, 0, sizeof tile);
+            /* Resamples inside, parts outside: the rows of a part stay in cache. */
+            for (int64_t part = 0; part < p->n_parts; ++part) {
+                const Value *table =
+                    (const Value *)p->table + (b * p->n_tasks + part * p->part_size) * width;
+                for (int64_t r = 0; r < count; ++r)
+                    sum_part<Value>(p, table, (uint64_t)(first + r), part,
+                                    counts[r * p->n_parts + part], p->n_parts == 1 && b > 0,
+                                    indices + r * p->index_stride, tile[r]);
             }
-            const int64_t left = p->n_moments - b * width;
-            for (int64_t m = 0; m < (left < width ? left : width); ++m) {
+            const int64_t columns = p->n_moments - b * width;
+            for (int64_t m = 0; m < (columns < width ? columns : width); ++m) {
                 double *column = out + (b * width + m) * stride + (first - start);
                 for (int64_t r = 0; r < count; ++r) column[r] = tile[r][m];
             }
@@ -171,22 +200,13 @@ static void total_resamples(const resample_problem *p, int64_t start, int64_t st
 }
 
 static void total_resamples_of(const resample_problem *p, int64_t start, int64_t stop,
-                               void *index_scratch, double *out, int64_t stride) {
-    if (p->n_tasks < 65535) {
-        if (p->value == RESAMPLE_INT16)
-            total_resamples<int16_t, uint16_t, uint32_t>(p, start, stop, index_scratch, out, stride);
-        else if (p->value == RESAMPLE_INT32)
-            total_resamples<int32_t, uint16_t, uint32_t>(p, start, stop, index_scratch, out, stride);
-        else
-            total_resamples<double, uint16_t, uint32_t>(p, start, stop, index_scratch, out, stride);
-    } else {
-        if (p->value == RESAMPLE_INT16)
-            total_resamples<int16_t, uint32_t, uint64_t>(p, start, stop, index_scratch, out, stride);
-        else if (p->value == RESAMPLE_INT32)
-            total_resamples<int32_t, uint32_t, uint64_t>(p, start, stop, index_scratch, out, stride);
-        else
-            total_resamples<double, uint32_t, uint64_t>(p, start, stop, index_scratch, out, stride);
-    }
+                               uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
+    if (p->value == RESAMPLE_INT16)
+        total_resamples<int16_t>(p, start, stop, indices, counts, out, stride);
+    else if (p->value == RESAMPLE_INT32)
+        total_resamples<int32_t>(p, start, stop, indices, counts, out, stride);
+    else
+        total_resamples<double>(p, start, stop, indices, counts, out, stride);
 }
 
 }  // namespace ROPOLL_NS
