@@ -92,27 +92,31 @@ def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
     return names, moments.astype(np.int64 if whole else np.float64, copy=False)
 
 
-def as_tasks(tasks: Any, n_rows: int) -> tuple[NDArray[np.int64] | None, int]:
+def as_tasks(
+    tasks: Any, n_rows: int, *, argument: str = "tasks"
+) -> tuple[NDArray[np.int64] | None, int]:
     """Task number of each row, and how many tasks; None where every row is its own task.
+
+    `argument` is what messages call the keys.
 
     Tasks are numbered in the sorted order of their keys (numbers by value, strings by code
     point); keys that cannot be sorted, in the order of their first row.
     """
     if tasks is None:
         return None, n_rows
-    keys = _as_keys(tasks)
+    keys = _as_keys(tasks, argument)
     if keys.shape[0] != n_rows:
-        raise ValueError(f"tasks must have one key a row: {n_rows} rows, {keys.shape[0]} keys")
-    _check_missing(keys)
+        raise ValueError(f"{argument} must have one key a row: {n_rows} rows, {keys.shape[0]} keys")
+    _check_missing(keys, argument)
     if keys.dtype.kind == "O":
-        codes, n_tasks = _number_objects(keys)
+        codes, n_tasks = _number_objects(keys, argument)
     else:
         _, inverse = np.unique(keys, return_inverse=True)
         codes, n_tasks = inverse.reshape(-1), int(inverse.max(initial=-1)) + 1
     return codes.astype(np.int64, copy=False), n_tasks
 
 
-def _as_keys(tasks: Any) -> NDArray[Any]:
+def _as_keys(tasks: Any, argument: str) -> NDArray[Any]:
     """One-dimensional array of keys; tuples and mixed types stay objects."""
     if isinstance(tasks, (list, tuple)):
         if all(isinstance(key, str) for key in tasks):
@@ -122,7 +126,7 @@ def _as_keys(tasks: Any) -> NDArray[Any]:
         return keys
     keys = np.asarray(tasks)
     if keys.ndim != 1:
-        raise ValueError(f"tasks must have shape (n_rows,), got {keys.shape}")
+        raise ValueError(f"{argument} must have shape (n_rows,), got {keys.shape}")
     return keys
 
 
@@ -134,7 +138,7 @@ def _is_missing(key: Any) -> bool:
     return isinstance(key, (str, bytes)) and len(key) == 0
 
 
-def _check_missing(keys: NDArray[Any]) -> None:
+def _check_missing(keys: NDArray[Any], argument: str) -> None:
     kind = keys.dtype.kind
     if kind == "f":
         missing = np.isnan(keys)
@@ -151,17 +155,17 @@ def _check_missing(keys: NDArray[Any]) -> None:
         listed = ", ".join(str(int(row)) for row in rows[:_LISTED])
         more = f" and {rows.size - _LISTED} more" if rows.size > _LISTED else ""
         raise ValueError(
-            f"tasks must name the task of every row; missing or empty at row {listed}{more}"
+            f"{argument} must have a key for every row; missing or empty at row {listed}{more}"
         )
 
 
-def _number_objects(keys: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+def _number_objects(keys: NDArray[Any], argument: str) -> tuple[NDArray[np.int64], int]:
     numbers: dict[Hashable, int] = {}
     listed = keys.tolist()
     try:
         codes = np.array([numbers.setdefault(key, len(numbers)) for key in listed], dtype=np.int64)
     except TypeError as error:
-        raise TypeError(f"tasks must be hashable: {error}") from None
+        raise TypeError(f"{argument} must be hashable: {error}") from None
     try:
         ordered = sorted(numbers)  # type: ignore[type-var]
     except TypeError:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._results.base import Result
 
-__all__ = ["BootstrapResult", "BootstrapStatus"]
+__all__ = ["BootstrapResult", "BootstrapStatus", "PermutationResult"]
 
 
 class BootstrapStatus(enum.IntEnum):
@@ -73,3 +73,35 @@ class BootstrapResult(Result):
     method: str
     confidence_level: float
     replicates: NDArray[np.float64] = field(repr=False)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PermutationResult(Result):
+    """A statistic beside its distribution under permutations.
+
+    Attributes
+    ----------
+    estimate : float
+        The statistic of the data as they are.
+    p_value : float
+        (1 + number of permutations as extreme) / (1 + n_resamples).
+    null_mean, null_low, null_high : float
+        Mean and central interval of the null distribution.
+    alternative : str
+    confidence_level : float
+    n_rows, n_groups, n_resamples : int
+    null : ndarray, shape (n_resamples,)
+        The statistic of each permutation.
+    """
+
+    estimate: float
+    p_value: float
+    null_mean: float
+    null_low: float
+    null_high: float
+    alternative: str
+    confidence_level: float
+    n_rows: int
+    n_groups: int
+    n_resamples: int
+    null: NDArray[np.float64] = field(repr=False)

@@ -5,18 +5,23 @@ functions of column totals over the drawn tasks, so a resample costs no more tha
 rows, and every random draw is a pure function of (seed, resample, draw).
 """
 
-from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus
+from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus, PermutationResult
 from ropoll_core.resampling._bootstrap import bootstrap
 from ropoll_core.resampling._effective_votes import EffectiveVotes
+from ropoll_core.resampling._permutation import permutation
+from ropoll_core.resampling._state import BootstrapState
 from ropoll_core.resampling.statistics import Mean, OfTotals, Ratio, Statistic
 
 __all__ = [
     "BootstrapResult",
+    "BootstrapState",
     "BootstrapStatus",
     "EffectiveVotes",
     "Mean",
     "OfTotals",
+    "PermutationResult",
     "Ratio",
     "Statistic",
     "bootstrap",
+    "permutation",
 ]

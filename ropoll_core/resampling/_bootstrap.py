@@ -17,7 +17,7 @@ from ropoll_core.resampling._moments import MomentProblem, Sampled
 from ropoll_core.resampling._rows import RowProblem
 from ropoll_core.resampling.statistics import Statistic, divide
 
-__all__ = ["bootstrap"]
+__all__ = ["bootstrap", "summarise"]
 
 METHODS = ("percentile", "basic", "bca", "studentized")
 
@@ -115,7 +115,7 @@ def bootstrap(
         for place, one in zip(
             places, problem.sample(key, n_resamples, method, workers), strict=True
         ):
-            results[place] = _result(
+            results[place] = summarise(
                 one, method=method, level=level, n_tasks=n_tasks, n_rows=n_rows
             )
     return as_given(results)
@@ -159,7 +159,7 @@ def _problems(
         yield RowProblem([statistics[i] for i in of_rows], table, codes, n_tasks), of_rows
 
 
-def _result(
+def summarise(
     one: Sampled, *, method: str, level: float, n_tasks: int, n_rows: int
 ) -> BootstrapResult:
     """One statistic's result, output by output."""

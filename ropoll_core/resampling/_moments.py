@@ -13,7 +13,7 @@ from ropoll_core.resampling._studentized import RatioErrors
 from ropoll_core.resampling._tasks import for_each_block, for_each_left_out, pack, sum_by_task
 from ropoll_core.resampling.statistics import Statistic, Totals
 
-__all__ = ["MomentProblem", "Sampled"]
+__all__ = ["MomentProblem", "Sampled", "used_columns"]
 
 
 @dataclass
@@ -47,7 +47,7 @@ class MomentProblem:
         share_draws: bool = False,
     ):
         self.statistics = statistics
-        used = _used_columns(statistics, names)
+        used = used_columns(statistics, names)
         place = {name: number for number, name in enumerate(names)}
         moments = rows if len(used) == len(names) else rows[:, [place[name] for name in used]]
         self.columns: dict[Hashable, int] = {name: number for number, name in enumerate(used)}
@@ -113,7 +113,7 @@ class MomentProblem:
             one.jackknife, one.jackknife_weights = value, weights
 
 
-def _used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:
+def used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:
     """Columns that some statistic reads, in the order of the data."""
     used: set[Hashable] = set()
     for statistic in statistics:
