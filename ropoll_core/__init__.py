@@ -45,8 +45,10 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "theory": ("breakdown_bound", "indicator_correlation", "judge_correlation"),
     "tables": (
         "aggregate_panel",
+        "aggregate_table",
         "inspect_scores",
         "read_answers",
+        "read_score_parts",
         "read_scores",
         "read_votes",
         "write_table",

@@ -152,6 +152,8 @@ class PanelConsensus(Result):
     ----------
     method : str
         The aggregator.
+    items, judges, attributes : ndarray of str objects
+        As in the panel.
     consensus : ndarray of shape (n_items, n_attributes)
         NaN where every judge is missing.
     n_valid : ndarray of int64, shape (n_items,)
@@ -171,9 +173,14 @@ class PanelConsensus(Result):
     unsupported : ndarray of bool, shape (n_items,)
         Where the coordinate-wise median is farther from every judge than the judges are from
         the consensus on average: a vector that nobody gave, or came near to giving.
+    n_rows, left_out, metadata, unused
+        As in the panel.
     """
 
     method: str
+    items: NDArray[np.object_]
+    judges: NDArray[np.object_]
+    attributes: NDArray[np.object_]
     consensus: NDArray[Any]
     n_valid: NDArray[np.int64]
     status: NDArray[np.int8] | None
@@ -183,6 +190,10 @@ class PanelConsensus(Result):
     mean_influence: NDArray[np.float64] | None
     moved: NDArray[np.float64]
     unsupported: NDArray[np.bool_]
+    n_rows: int
+    left_out: LeftOut
+    metadata: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

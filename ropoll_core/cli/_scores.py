@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from ropoll_core.cli._common import as_pairs
-from ropoll_core.tables import Panel
+from ropoll_core.tables import Panel, PanelConsensus
 
 __all__ = ["Attribute", "Attributes", "Decimal", "Scale", "Score", "left_out_line", "read_options"]
 
@@ -56,9 +56,9 @@ def read_options(
     }
 
 
-def left_out_line(panel: Panel, console: Console) -> None:
+def left_out_line(panel: Panel | PanelConsensus, console: Console) -> None:
     """One line for the size of a panel and one for what is missing from it."""
-    n_items, n_judges, n_attributes = panel.scores.shape
+    n_items, n_judges, n_attributes = map(len, (panel.items, panel.judges, panel.attributes))
     console.print(
         f"{panel.n_rows:,} rows: {n_items:,} items x {n_judges:,} judges x "
         f"{n_attributes:,} attributes ({', '.join(panel.attributes[:12])}"
@@ -73,9 +73,8 @@ def left_out_line(panel: Panel, console: Console) -> None:
     }
     missing = sum(counts.values())
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
-    console.print(
-        f"{missing:,} of {panel.scores.size:,} cells missing" + (f": {reasons}" * bool(missing))
-    )
+    line = f"{missing:,} of {n_items * n_judges * n_attributes:,} cells missing"
+    console.print(f"{line}: {reasons}" if missing else line)
     if panel.left_out.rows:
         console.print(f"{panel.left_out.rows:,} rows not chosen")
     if panel.metadata:

@@ -32,11 +32,9 @@ from ropoll_core.cli._common import (
 )
 from ropoll_core.scores import METHODS
 from ropoll_core.tables import (
-    Panel,
     PanelConsensus,
-    aggregate_panel,
+    aggregate_table,
     consensus_columns,
-    read_scores,
     write_table,
 )
 from ropoll_core.tables._write import check_target
@@ -81,8 +79,11 @@ def aggregate(
         if out is not None:
             check_target(out)
         with progress(f"reading {file}") as rows_done:
-            panel = read_scores(
+            result = aggregate_table(
                 file,
+                method=method,
+                weights=_numbers(weights, "--weights") or None,
+                options=_numbers(option, "--option"),
                 on_bad=on_bad.value,
                 progress=rows_done,
                 **options.read_options(
@@ -99,39 +100,23 @@ def aggregate(
                     workers=workers,
                 ),
             )
-        pairs = as_pairs(option, "--option")
-        numbers = {name: _number(text, "--option") for name, text in pairs.items()}
-        result = aggregate_panel(
-            panel, method=method, weights=_weights(panel, weights), workers=workers, **numbers
-        )
         if out is not None:
-            write_table(out, consensus_columns(panel, result), workers=workers)
+            write_table(out, consensus_columns(result), workers=workers)
     emit(
         json,
-        lambda: _as_json(panel, result, out),
-        lambda console: print_consensus(panel, result, out, console),
+        lambda: _as_json(result, out),
+        lambda console: print_consensus(result, out, console),
     )
 
 
-def _number(text: str, option: str) -> float | int:
-    for kind in (int, float):
+def _numbers(texts: list[str] | None, option: str) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for name, text in as_pairs(texts, option).items():
         try:
-            return kind(text)
+            numbers[name] = int(text) if text.lstrip("+-").isdigit() else float(text)
         except ValueError:
-            continue
-    raise ValueError(f"{option} must be NAME=NUMBER, got {text!r}")
-
-
-def _weights(panel: Panel, texts: list[str] | None) -> Any:
-    if not texts:
-        return None
-    given = {
-        name: _number(text, "--weights") for name, text in as_pairs(texts, "--weights").items()
-    }
-    for name in given:
-        if name not in panel.judges:
-            raise ValueError(f"--weights names {name!r}; the judges are {', '.join(panel.judges)}")
-    return np.array([given.get(name, 1.0) for name in panel.judges], dtype=float)
+            raise ValueError(f"{option} must be NAME=NUMBER, got {text!r}") from None
+    return numbers
 
 
 def _moved_most(result: PanelConsensus) -> np.ndarray[Any, Any]:
@@ -147,15 +132,15 @@ def _counts(result: PanelConsensus) -> dict[str, int]:
     return {status.name.lower(): int((result.status == status).sum()) for status in Status}
 
 
-def _as_json(panel: Panel, result: PanelConsensus, out: Path | None) -> dict[str, Any]:
-    n_judges = len(panel.judges)
+def _as_json(result: PanelConsensus, out: Path | None) -> dict[str, Any]:
+    n_judges = len(result.judges)
     influence = result.mean_influence if result.mean_influence is not None else [None] * n_judges
     return {
         "method": result.method,
-        "n_rows": panel.n_rows,
-        "n_items": len(panel.items),
-        "attributes": panel.attributes,
-        "left_out": panel.left_out,
+        "n_rows": result.n_rows,
+        "n_items": len(result.items),
+        "attributes": result.attributes,
+        "left_out": result.left_out,
         "judges": [
             {
                 "judge": name,
@@ -163,11 +148,11 @@ def _as_json(panel: Panel, result: PanelConsensus, out: Path | None) -> dict[str
                 "mean_distance": result.mean_distance[j],
                 "mean_influence": influence[j],
             }
-            for j, name in enumerate(panel.judges)
+            for j, name in enumerate(result.judges)
         ],
         "mean_moved": _mean(result.moved),
         "moved_most": [
-            {"item": panel.items[i], "moved": result.moved[i]} for i in _moved_most(result)
+            {"item": result.items[i], "moved": result.moved[i]} for i in _moved_most(result)
         ],
         "unsupported": int(result.unsupported.sum()),
         "status": _counts(result),
@@ -180,16 +165,14 @@ def _mean(values: np.ndarray[Any, Any]) -> float:
     return float(there.mean()) if there.size else float("nan")
 
 
-def print_consensus(
-    panel: Panel, result: PanelConsensus, out: Path | None, console: Console
-) -> None:
+def print_consensus(result: PanelConsensus, out: Path | None, console: Console) -> None:
     """The result as text."""
-    options.left_out_line(panel, console)
-    for example in panel.left_out.examples:
+    options.left_out_line(result, console)
+    for example in result.left_out.examples:
         console.print(f"  {example}", soft_wrap=True)
     console.print()
     table = grid("judge", "coverage", "mean distance to consensus", "influence")
-    for j, name in enumerate(panel.judges):
+    for j, name in enumerate(result.judges):
         influence = "-" if result.mean_influence is None else percent(result.mean_influence[j])
         table.add_row(
             name, percent(result.coverage[j]), f"{result.mean_distance[j]:.3f}", influence
@@ -203,27 +186,25 @@ def print_consensus(
             + (f", by {result.moved[moved[0]]:.3f} at most" if len(moved) else "")
         )
     if len(moved):
-        _print_moved(panel, result, moved, console)
+        _print_moved(result, moved, console)
     n_odd = int(result.unsupported.sum())
     console.print(
         f"{n_odd:,} items whose coordinate-wise median lies far from every judge"
-        + (f": {', '.join(panel.items[result.unsupported][:_SHOWN])}" if n_odd else "")
+        + (f": {', '.join(result.items[result.unsupported][:_SHOWN])}" if n_odd else "")
         + (", ..." if n_odd > _SHOWN else "")
     )
     counts = ", ".join(
         f"{count:,} {name.replace('_', ' ')}" for name, count in _counts(result).items() if count
     )
-    console.print(f"{len(panel.items):,} items" + (f": {counts}" if counts else ""))
+    console.print(f"{len(result.items):,} items" + (f": {counts}" if counts else ""))
     if out is not None:
         console.print(f"wrote {out}", soft_wrap=True)
 
 
-def _print_moved(
-    panel: Panel, result: PanelConsensus, moved: np.ndarray[Any, Any], console: Console
-) -> None:
-    shown = min(len(panel.attributes), 6)
-    table = grid("moved most", "by", *panel.attributes[:shown])
+def _print_moved(result: PanelConsensus, moved: np.ndarray[Any, Any], console: Console) -> None:
+    shown = min(len(result.attributes), 6)
+    table = grid("moved most", "by", *result.attributes[:shown])
     for i in moved:
         values = (f"{value:.2f}" for value in result.consensus[i, :shown])
-        table.add_row(panel.items[i], f"{result.moved[i]:.3f}", *values)
+        table.add_row(result.items[i], f"{result.moved[i]:.3f}", *values)
     console.print(table)

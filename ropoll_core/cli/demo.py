@@ -67,8 +67,8 @@ def demo(
         screen.print(f"\n$ ropoll aggregate {scores} -o {consensus}", style="bold")
         panel = read_scores(scores)
         result = aggregate_panel(panel)
-        write_table(consensus, consensus_columns(panel, result))
-        print_consensus(panel, result, consensus, screen)
+        write_table(consensus, consensus_columns(result))
+        print_consensus(result, consensus, screen)
         average = aggregate_panel(panel, method="mean").consensus
     screen.print(
         f"\nmean distance to the truth: geometric median "

@@ -10,9 +10,9 @@ from ropoll_core._results.tables import (
 )
 from ropoll_core.tables._ballots import read_answers, read_votes
 from ropoll_core.tables._batch import BatchSpec, aggregate_batch, batch_schema
-from ropoll_core.tables._consensus import aggregate_panel, consensus_columns
+from ropoll_core.tables._consensus import aggregate_panel, aggregate_table, consensus_columns
 from ropoll_core.tables._errors import TableError
-from ropoll_core.tables._scores import inspect_scores, read_scores
+from ropoll_core.tables._scores import inspect_scores, read_score_parts, read_scores
 from ropoll_core.tables._write import write_table
 
 __all__ = [
@@ -26,10 +26,12 @@ __all__ = [
     "VoteTable",
     "aggregate_batch",
     "aggregate_panel",
+    "aggregate_table",
     "batch_schema",
     "consensus_columns",
     "inspect_scores",
     "read_answers",
+    "read_score_parts",
     "read_scores",
     "read_votes",
     "write_table",

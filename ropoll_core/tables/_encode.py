@@ -6,6 +6,8 @@ streams positions and values, which NumPy scatters. Memory is the codes plus the
 
 from __future__ import annotations
 
+import glob
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -118,10 +120,17 @@ class Encoded:
         numbered = f"SELECT row_number() OVER () AS record, * FROM {self.source.relation}"
         return f"SELECT record, {', '.join(columns)} FROM ({numbered}) WHERE {self.rows}"
 
-    def ids(self, role: str) -> NDArray[np.object_]:
+    def ids(self, role: str, start: int = 0, stop: int | None = None) -> NDArray[np.object_]:
         """The distinct ids of a role, by code."""
         i = self.roles.index(role)
-        return self.session.texts(f"SELECT id FROM code{i} ORDER BY code")
+        end = "" if stop is None else f" AND code < {stop}"
+        return self.session.texts(
+            f"SELECT id FROM code{i} WHERE code >= {start}{end} ORDER BY code"
+        )
+
+    def count(self, role: str) -> int:
+        """How many distinct ids a role has."""
+        return self._count(f"code{self.roles.index(role)}")
 
     def constant(self, column: Column) -> NDArray[np.object_]:
         """The text of a column for each item; TableError where it varies within one."""
@@ -159,6 +168,28 @@ class Encoded:
 
     def stream(self, codes: Sequence[str], cells: Sequence[str]) -> Iterator[list[NDArray[Any]]]:
         """Batches of every chosen row: `codes` over ``code0.code``, ..., then the cells."""
+        return self.session.batches(self._coded(codes, cells))
+
+    def spill(self, part: str, codes: Sequence[str], cells: Sequence[str]) -> None:
+        """Write what `stream` gives to the scratch folder, by part (SQL over the codes)."""
+        self.session.execute(
+            f"COPY ({self._coded([*codes, part], cells)}) TO {literal(self._parts)} "
+            f"(FORMAT parquet, PARTITION_BY (p{len(codes)}))"
+        )
+
+    def spilled(self, part: int) -> Iterator[list[NDArray[Any]]]:
+        """Batches of one part."""
+        files = glob.glob(f"{glob.escape(self._parts)}/*={part}/*.parquet")
+        listed = ", ".join(map(literal, files))
+        return self.session.batches(
+            f"SELECT * FROM read_parquet([{listed}], hive_partitioning=false)"
+        )
+
+    @property
+    def _parts(self) -> str:
+        return os.path.join(self.session.folder, "parts")
+
+    def _coded(self, codes: Sequence[str], cells: Sequence[str]) -> str:
         # Ids are in every row; a category may be missing, and its code is then NULL.
         joins = " ".join(
             f"{'LEFT ' if role == 'category' else ''}JOIN code{i} ON k{i} = code{i}.id"
@@ -169,13 +200,9 @@ class Encoded:
             f"SELECT {', '.join([*self._keys, *named])} FROM {self.source.relation} "
             f"WHERE {self.rows}"
         )
-        outer = ", ".join(
-            [
-                *(f"{sql} AS p{n}" for n, sql in enumerate(codes)),
-                *(f"c{n}" for n in range(len(cells))),
-            ]
-        )
-        return self.session.batches(f"SELECT {outer} FROM ({inner}) {joins}")
+        outer = [f"{sql} AS p{n}" for n, sql in enumerate(codes)]
+        outer += [f"c{n}" for n in range(len(cells))]
+        return f"SELECT {', '.join(outer)} FROM ({inner}) {joins}"
 
     def records(self, cells: Sequence[str], test: str) -> list[tuple[Any, ...]]:
         """(record, *cells) of the first rows for which `test`, over c0, c1, ..., holds."""
@@ -212,7 +239,14 @@ class Encoded:
 
     def count_all(self) -> int:
         """Every row of the source, chosen or not."""
-        return int(self.session.rows(f"SELECT count(*) FROM {self.source.relation}")[0][0])
+        return self._count(self.source.relation)
+
+    def count_rows(self) -> int:
+        """The rows chosen."""
+        return self._count(f"{self.source.relation} WHERE {self.rows}")
+
+    def _count(self, what: str) -> int:
+        return int(self.session.rows(f"SELECT count(*) FROM {what}")[0][0])
 
 
 def listed(first: Sequence[str], total: int) -> str:

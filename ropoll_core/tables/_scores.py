@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.options import as_choice
+from ropoll_core._checks.options import as_choice, as_count
 from ropoll_core._checks.tables import as_missing_values, as_names, as_scale, as_where
 from ropoll_core._results.tables import Panel, TableReport
 from ropoll_core.tables._cells import CellRules, condition
 from ropoll_core.tables._encode import explained, listed
 from ropoll_core.tables._errors import TableError
 from ropoll_core.tables._layout import Layout, find_layout
-from ropoll_core.tables._panel import Faults, load_panel
+from ropoll_core.tables._panel import Faults, load_parts
 from ropoll_core.tables._session import Session
 from ropoll_core.tables._source import Source, open_source
 
-__all__ = ["inspect_scores", "read_scores"]
+__all__ = ["inspect_scores", "read_score_parts", "read_scores"]
 
 
 def read_scores(
@@ -129,7 +130,61 @@ def read_scores(
         decimal=decimal,
         workers=workers,
     )
-    source, _, panel, faults = request.load(table, progress)
+    ((source, _, panel, faults),) = request.parts(table, progress=progress)
+    _raise_faults(source, faults, strict)
+    return panel
+
+
+def read_score_parts(
+    table: Any, *, max_bytes: int = 1 << 31, on_bad: str = "raise", **options: Any
+) -> Generator[Panel, None, None]:
+    """Read a table of scores in parts that fit into memory, each of whole items.
+
+    Parameters
+    ----------
+    table : path, Arrow table, pandas or polars frame
+        As for `read_scores`.
+    max_bytes : int
+        Largest part, in bytes of the dense array and its mask; a part holds 65,536 items at
+        the least. A table that fits is one part.
+    on_bad : {"raise", "missing"}
+        As for `read_scores`. An error may come after parts without one were given.
+    **options
+        The other options of `read_scores`.
+
+    Yields
+    ------
+    Panel
+        All judges and attributes, and the next items in order of first appearance.
+
+    Raises
+    ------
+    TableError, ImportError, FileNotFoundError, TypeError, ValueError
+        As `read_scores` does.
+
+    Notes
+    -----
+    The rows of a larger table are written once, as codes, to the temporary folder.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from ropoll_core.tables import read_score_parts
+    >>> table = pyarrow.table({"item": ["p", "q"], "judge": ["a", "a"], "score": [1, 2]})
+    >>> [panel.scores.shape for panel in read_score_parts(table)]
+    [(2, 1, 1)]
+    """
+    strict = as_choice(on_bad, "on_bad", ("raise", "missing")) == "raise"
+    limit = as_count(max_bytes, "max_bytes")
+    progress = options.pop("progress", None)
+    request = _Request.check(**options)
+    with closing(request.parts(table, max_bytes=limit, progress=progress)) as parts:
+        for source, _, panel, faults in parts:
+            _raise_faults(source, faults, strict)
+            yield panel
+
+
+def _raise_faults(source: Source, faults: Faults, strict: bool) -> None:
     if faults.repeated:
         raise TableError(
             f"{source.name}: {faults.repeated} rows repeat a key"
@@ -142,7 +197,6 @@ def read_scores(
             "name them among the missing values, or count such cells as missing "
             '(on_bad="missing")'
         )
-    return panel
 
 
 def inspect_scores(table: Any, **options: Any) -> TableReport:
@@ -180,7 +234,8 @@ def inspect_scores(table: Any, **options: Any) -> TableReport:
     ("line 3, column 'score': not a number: '4/5'", "item 'q1', judge 'a': line 2 and line 4")
     """
     progress = options.pop("progress", None)
-    source, layout, panel, faults = _Request.check(**options).load(table, progress)
+    request = _Request.check(**options)
+    ((source, layout, panel, faults),) = request.parts(table, progress=progress)
     there = ~np.isnan(panel.scores)
     columns = {role: column.name for role, column in layout.keys.items()}
     if layout.long:
@@ -245,16 +300,20 @@ class _Request:
             workers=workers,
         )
 
-    def load(
-        self, table: Any, progress: Callable[[int], None] | None
-    ) -> tuple[Source, Layout, Panel, Faults]:
+    def parts(
+        self,
+        table: Any,
+        *,
+        max_bytes: int | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Generator[tuple[Source, Layout, Panel, Faults], None, None]:
         """Open the table, find its layout and read it; Ctrl-C stops the statement it is in."""
         with Session(self.workers) as session:
             source = open_source(table, session, delimiter=self.delimiter)
 
-            def read() -> tuple[Layout, tuple[Panel, Faults]]:
+            def layout_of() -> Layout:
                 with explained(source, session):
-                    layout = find_layout(
+                    return find_layout(
                         source,
                         session,
                         **self.columns,
@@ -262,7 +321,15 @@ class _Request:
                         rows=condition(source, self.where),
                         rules=self.rules,
                     )
-                    return layout, load_panel(source, session, layout, self.rules, progress)
 
-            layout, (panel, faults) = session.run(read)
-        return source, layout, panel, faults
+            layout = session.run(layout_of)
+            parts = load_parts(
+                source, session, layout, self.rules, max_bytes=max_bytes, progress=progress
+            )
+
+            def next_part() -> tuple[Panel, Faults] | None:
+                with explained(source, session):
+                    return next(parts, None)
+
+            while (part := session.run(next_part)) is not None:
+                yield source, layout, *part

@@ -100,7 +100,7 @@ def test_methods_weights_and_options(tmp_path):
     for arguments, message in (
         (["--method", "average"], "method must be one of"),
         (["--method", "trimmed_mean"], "needs proportion"),
-        (["--weights", "d=1"], "--weights names 'd'; the judges are a, b, c"),
+        (["--weights", "d=1"], "weights name the judge 'd'; the judges are a, b, c"),
         (["--weights", "a"], "--weights must be NAME=VALUE"),
         (["--weights", "a=x"], "--weights must be NAME=NUMBER"),
         (["--weights", "a=-1"], "not negative"),
