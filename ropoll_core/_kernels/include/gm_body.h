@@ -5,18 +5,16 @@ namespace ROPOLL_NS {
 #include "lanes.h"
 #include "gm_load.h"
 #include "gm_newton.h"
+#include "gm_large.h"
 #include "gm_closed.h"
 #include "gm_weiszfeld.h"
 
-/* Lanes are compiled for up to this many attributes. */
-enum { MOST_LANE_ATTRIBUTES = 8 };
-
 struct Scratch {
     vec *x, *w, *cost;
-    vec *z0, *z1, *z2; /* (d,) */
-    double *row, *row_w, *z;
+    vec *z, *z1, *z2; /* (d,) */
+    Large large;
+    double *row, *row_w, *one;
     char *robust;
-    unsigned char *bad;
 };
 
 /* Writes what is known of one query, in the caller's weights. */
@@ -38,51 +36,48 @@ static void store(
     write_influence<T>(P, B, place, a.status <= GM_NOT_CERTIFIED ? z : nullptr);
 }
 
-template <typename T, int D>
+template <typename T>
 static void store_lanes(
-    const GmPanels &P, Block &B, const int32_t *places, int count, const Settled<D> &S) {
-    const unsigned done = bits(S.done);
+    const GmPanels &P, Block &B, const int32_t *places, int count, const Found &found,
+    mask several, double *one) {
+    const unsigned done = bits(found.done), many = bits(several);
+    if (!P.status && done == ALL_LANES && many == 0) {
+        P.seen[GM_CERTIFIED] = 1;
+        for (int l = 0; l < count; l++) {
+            char *median = P.median + (B.first + places[l]) * P.median_query_stride;
+            for (ptrdiff_t k = 0; k < P.n_attributes; k++)
+                *(T *)(median + k * P.median_attribute_stride) = (T)found.z[k][l];
+        }
+        return;
+    }
     for (int l = 0; l < count; l++) {
         const int place = places[l];
         if (!(done >> l & 1)) {
             B.left[B.n_left++] = place;
             continue;
         }
-        double z[D];
-        for (int k = 0; k < D; k++) z[k] = S.z[k][l];
-        const GmAnswer a = {S.objective[l], S.gap[l], (int)S.steps[l], GM_CERTIFIED};
-        store<T>(P, B, place, z, a);
+        for (ptrdiff_t k = 0; k < P.n_attributes; k++) one[k] = found.z[k][l];
+        const int status = many >> l & 1 ? GM_NOT_UNIQUE : GM_CERTIFIED;
+        const GmAnswer a = {found.objective[l], found.gap[l], (int)found.steps[l], status};
+        store<T>(P, B, place, one, a);
     }
 }
 
-/* One bucket: `count` places of n valid judges each. */
-template <typename T, int D>
-static void solve_bucket(
-    const GmPanels &P, Block &B, const int32_t *places, int count, ptrdiff_t n, bool weighted,
-    Scratch &S) {
-    for (int first = 0; first < count; first += W) {
-        const int here = count - first < W ? count - first : W;
-        int32_t group[W];
-        for (int l = 0; l < W; l++) group[l] = places[first + (l < here ? l : here - 1)];
-        load_lanes<T>(P, B, group, n, S.x, S.w);
-        Settled<D> settled;
-        if (n > 3)
-            newton_lanes<D>(S.x, S.w, S.cost, n, P, settled);
-        else if (weighted)
-            closed_lanes<D, true>(S.x, S.w, P, settled);
-        else
-            closed_lanes<D, false>(S.x, S.w, P, settled);
-        store_lanes<T, D>(P, B, group, here, settled);
-    }
-}
+/* Above this many judges all pairs cost more than a few steps without them. */
+enum { MOST_SMALL = 24 };
 
-template <typename T>
-static void solve_lanes_of(
-    const GmPanels &P, Block &B, const int32_t *places, int count, ptrdiff_t n, bool weighted,
-    Scratch &S) {
+/* Few attributes: compiled for each number of them. False if it is not one of those. */
+static bool solve_small(const GmPanels &P, ptrdiff_t n, bool weighted, Scratch &S, Found &found) {
     switch (P.n_attributes) {
-#define ROPOLL_CASE(D) \
-    case D: return solve_bucket<T, D>(P, B, places, count, n, weighted, S);
+#define ROPOLL_CASE(D)                                     \
+    case D:                                                \
+        if (n > 3)                                         \
+            newton_lanes<D>(S.x, S.w, S.cost, n, P, found); \
+        else if (weighted)                                 \
+            closed_lanes<D, true>(S.x, S.w, P, found);     \
+        else                                               \
+            closed_lanes<D, false>(S.x, S.w, P, found);    \
+        return true;
         ROPOLL_CASE(2)
         ROPOLL_CASE(3)
         ROPOLL_CASE(4)
@@ -91,25 +86,48 @@ static void solve_lanes_of(
         ROPOLL_CASE(7)
         ROPOLL_CASE(8)
 #undef ROPOLL_CASE
+        default: return false;
+    }
+}
+
+/* `count` places of at most n valid judges each, sorted by their number. */
+template <typename T>
+static void solve_bucket(
+    const GmPanels &P, Block &B, const int32_t *places, int count, bool weighted, Scratch &S) {
+    Found found;
+    found.z = S.z;
+    for (int first = 0; first < count; first += W) {
+        const int here = count - first < W ? count - first : W;
+        int32_t group[W];
+        for (int l = 0; l < W; l++) group[l] = places[first + (l < here ? l : here - 1)];
+        const ptrdiff_t n = B.n_valid[group[W - 1]];
+        load_lanes<T>(P, B, group, n, S.x, S.w);
+        mask several = {};
+        if (n <= 2)
+            pair_lanes(S.x, S.w, n, P.n_attributes, found, several);
+        else if (n > MOST_SMALL || !solve_small(P, n, weighted, S, found))
+            large_lanes(S.x, S.w, n, P, S.large, found);
+        store_lanes<T>(P, B, group, here, found, several, S.one);
     }
 }
 
 template <typename T>
 static void solve_weiszfeld(
-    const GmPanels &P, Block &B, const int32_t *places, int count, ptrdiff_t n, Scratch &S) {
+    const GmPanels &P, Block &B, const int32_t *places, ptrdiff_t count, Scratch &S) {
     for (int first = 0; first < count; first += W) {
         int32_t group[W];
         for (int l = 0; l < W; l++)
             group[l] = places[first + l < count ? first + l : count - 1];
+        const ptrdiff_t n = B.n_valid[group[W - 1]];
         load_lanes<T>(P, B, group, n, S.x, S.w);
         vec objective, gap, steps;
-        weiszfeld_lanes(S.x, S.w, S.cost, S.z0, S.z1, n, P, S.z2, objective, gap, steps);
+        weiszfeld_lanes(S.x, S.w, S.cost, S.z, S.z1, n, P, S.z2, objective, gap, steps);
         for (int l = 0; l < W && first + l < count; l++) {
-            for (ptrdiff_t k = 0; k < P.n_attributes; k++) S.z[k] = S.z0[k][l];
+            for (ptrdiff_t k = 0; k < P.n_attributes; k++) S.one[k] = S.z[k][l];
             const bool good = gap[l] <= P.tol * objective[l];
             const GmAnswer a = {
                 objective[l], gap[l], (int)steps[l], good ? GM_CERTIFIED : GM_NOT_CERTIFIED};
-            store<T>(P, B, group[l], S.z, a);
+            store<T>(P, B, group[l], S.one, a);
         }
     }
 }
@@ -121,32 +139,35 @@ static void solve_robust(const GmPanels &P, Block &B, int place, Scratch &S) {
     GmAnswer a;
     gm_scalar::solve_one(
         S.row, S.row_w, n, P.n_attributes, P.tol, gm_line_tolerance(P.is_float), P.max_iter,
-        S.robust, S.z, a);
-    store<T>(P, B, place, S.z, a);
+        S.robust, S.one, a);
+    store<T>(P, B, place, S.one, a);
 }
 
 template <typename T>
 static void solve_block(const GmPanels &P, Block &B, Scratch &S) {
-    classify<T>(P, B, S.bad);
-    sort_block(P, B);
+    classify<T>(P, B);
     B.n_left = 0;
     for (int32_t i = 0; i < B.tally[1]; i++) {
         const int place = B.order[i];
-        for (ptrdiff_t k = 0; k < P.n_attributes; k++) S.z[k] = NAN;
+        for (ptrdiff_t k = 0; k < P.n_attributes; k++) S.one[k] = NAN;
         const GmAnswer a = {NAN, NAN, 0, B.state[place]};
-        store<T>(P, B, place, S.z, a);
+        store<T>(P, B, place, S.one, a);
     }
-    const bool lanes = P.n_attributes > 1 && P.n_attributes <= MOST_LANE_ATTRIBUTES;
-    for (ptrdiff_t n = 1; n <= P.n_judges; n++)
-        for (int weighted = 0; weighted < 2; weighted++) {
-            const int32_t from = B.tally[2 * n + weighted], to = B.tally[2 * n + weighted + 1];
-            if (P.solver == GM_WEISZFELD)
-                solve_weiszfeld<T>(P, B, B.order + from, to - from, n, S);
-            else if (lanes && n > 2)
-                solve_lanes_of<T>(P, B, B.order + from, to - from, n, weighted, S);
-            else
-                for (int32_t i = from; i < to; i++) B.left[B.n_left++] = B.order[i];
-        }
+    auto bucket = [&](ptrdiff_t from, ptrdiff_t to, bool weighted) {
+        from = B.tally[from], to = B.tally[to];
+        if (P.solver == GM_WEISZFELD)
+            solve_weiszfeld<T>(P, B, B.order + from, to - from, S);
+        else if (P.n_attributes > 1)
+            solve_bucket<T>(P, B, B.order + from, (int)(to - from), weighted, S);
+        else
+            for (; from < to; from++) B.left[B.n_left++] = B.order[from];
+    };
+    /* 2 n + weighted: one and two judges, three of equal weight, three others, the rest. */
+    const ptrdiff_t last = 2 * P.n_judges + 2;
+    bucket(2, last < 4 ? last : 4, false);
+    if (last > 4) bucket(4, 6, false);
+    if (last > 6) bucket(6, 7, false), bucket(7, 8, true);
+    if (last > 8) bucket(8, last, true);
     for (int i = 0; i < B.n_left; i++) solve_robust<T>(P, B, B.left[i], S);
 }
 
@@ -160,18 +181,23 @@ static void run(const GmPanels &P, ptrdiff_t start, ptrdiff_t stop, char *scratc
         return p;
     };
     Scratch S;
-    S.x = (vec *)take((size_t)(n * d) * GM_LANE_BYTES);
+    S.x = (vec *)take((size_t)(n * (d + 1)) * GM_LANE_BYTES);
     S.w = (vec *)take((size_t)n * GM_LANE_BYTES);
     S.cost = (vec *)take((size_t)n * GM_LANE_BYTES);
-    S.z0 = (vec *)take((size_t)d * GM_LANE_BYTES);
-    S.z1 = (vec *)take((size_t)d * GM_LANE_BYTES);
-    S.z2 = (vec *)take((size_t)d * GM_LANE_BYTES);
+    auto take_vectors = [&take, d]() { return (vec *)take((size_t)d * GM_LANE_BYTES); };
+    S.z = take_vectors(), S.z1 = take_vectors(), S.z2 = take_vectors();
+    Large &L = S.large;
+    L.z = take_vectors(), L.f = take_vectors(), L.g = take_vectors(), L.mean = take_vectors();
+    L.old_z = take_vectors(), L.old_f = take_vectors();
+    L.b = take_vectors(), L.row = take_vectors();
+    for (int j = 0; j < ANDERSON_DEPTH; j++) L.df[j] = take_vectors(), L.dz[j] = take_vectors();
     S.row = (double *)take((size_t)(n * d) * sizeof(double));
     S.row_w = (double *)take((size_t)n * sizeof(double));
-    S.z = (double *)take((size_t)d * sizeof(double));
+    S.one = (double *)take((size_t)d * sizeof(double));
     S.robust = take(gm_scalar::work_bytes(n, d));
-    S.bad = (unsigned char *)take((size_t)n);
     Block B;
+    B.size = size;
+    B.usual = false;
     B.n_valid = (int32_t *)take((size_t)size * 4);
     B.order = (int32_t *)take((size_t)size * 4);
     B.left = (int32_t *)take((size_t)size * 4);

@@ -1,4 +1,6 @@
-/* Three judges, one query a lane: closed form. Part of a body.
+/* One, two and three judges, one query a lane: closed form. Part of a body.
+ *
+ * Two: the middle if their weights are equal, else the heavier. Three:
  *
  * With side vectors e_i, g_i = <x_j - x_i, x_k - x_i> and b the vertex of smallest g, the
  * area term S = sqrt(|e||e'| - g^2) is well conditioned. Equal weights: x_b if its angle is
@@ -8,8 +10,27 @@
  * median next to a vertex, extreme scale, three points on a line) are left unsettled.
  */
 
+/* One or two judges. `several`: lanes where every point between the two is a median. */
+static void pair_lanes(
+    const vec *x, const vec *w, ptrdiff_t n, ptrdiff_t d, Found &found, mask &several) {
+    const vec *y = x + (n - 1) * d, a = w[0], b = w[n - 1];
+    const vec mine = pick(equal(a, b), all(0.5), pick(less(a, b), all(0), all(1)));
+    vec s = all(0), reach = all(0);
+    for (ptrdiff_t k = 0; k < d; k++) {
+        const vec t = y[k] - x[k];
+        s = fma(t, t, s);
+        reach = larger(reach, larger(t, -t));
+        found.z[k] = fma(mine, x[k], (1.0 - mine) * y[k]);
+    }
+    const mask same = equal(reach, all(0));
+    found.objective = pick(same, all(0), smaller(a, b) * root(s));
+    found.gap = found.steps = all(0);
+    found.done = same | (less(all(1e-260), s) & less(s, all(1e300)));
+    several = equal(a, b) & ~same;
+}
+
 template <int D, bool WEIGHTED>
-static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Settled<D> &out) {
+static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Found &out) {
     const vec zero = all(0), tiny = all(1e-280);
     const double tight = P.is_float ? 1e-5 : 1e-12;
     /* Sides from x_0: p to x_1, q to x_2; g_i from their products. */
@@ -42,15 +63,15 @@ static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Settled<
         wu = pick(b1, w[2], pick(b2, w[0], w[1]));
         wv = pick(b1, w[0], pick(b2, w[1], w[2]));
     }
-    const vec total = wb + wu + wv;
-    const vec iu = inverse_root(larger(uu, tiny)), iv = inverse_root(larger(vv, tiny));
-    const vec cosine = gb * iu * iv;
-    const vec S = root(larger(fnma(gb, gb, uu * vv), zero));
+    const vec share = WEIGHTED ? 1.0 / (wb + wu + wv) : all(1.0 / 3);
+    const vec squares = uu * vv, S = root(larger(fnma(gb, gb, squares), zero));
 
     vec lu, lv, lb;
     mask vertex, at_u = {}, at_v = {};
     if (WEIGHTED) {
         /* A vertex is the median if the squared pull of the others is below its weight's. */
+        const vec iu = inverse_root(larger(uu, tiny)), iv = inverse_root(larger(vv, tiny));
+        const vec cosine = gb * iu * iv;
         const vec side = pick(b1, qq, pick(b2, pp, oo)), is = inverse_root(larger(side, tiny));
         const vec hold = all(1.0 - tight);
         vertex = less(wu * wu + wv * wv + 2.0 * wu * wv * cosine, wb * wb * hold);
@@ -63,7 +84,9 @@ static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Settled<
         lu = 1.0 / (gu / S + (sb + sv - su) * cot);
         lv = 1.0 / (gv / S + (sb + su - sv) * cot);
     } else {
-        vertex = less(cosine, all(-0.5 - tight)) | equal(uu, zero) | equal(vv, zero);
+        /* cosine < -1/2 */
+        vertex = (less(gb, zero) & less((0.25 + tight) * squares, gb * gb)) | equal(uu, zero) |
+                 equal(vv, zero);
         const vec h = S * 0.57735026918962576451;
         /* 1/(gb + h) etc, without division until the end */
         const vec cb = gb + h, cu = gu + h, cv = gv + h;
@@ -95,16 +118,16 @@ static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Settled<
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
         s[k] = wu * ru * tu[k] + wv * rv * tv[k] - wb * rb * z[k];
-        const vec mean = (wu * u[k] + wv * v[k]) / total;
+        const vec mean = fma(wu, u[k], wv * v[k]) * share;
         lean = fma(s[k], mean - z[k], lean);
         norm = fma(s[k], s[k], norm);
     }
-    const vec rho = root(norm) / total;
-    const vec gap = larger(fma(rho, F, lean) / (1.0 + rho), zero);
+    /* without the factor 1/(1 + rho) <= 1 */
+    const vec gap = larger(fma(root(norm) * share, F, lean), zero);
     out.objective = F;
     out.gap = pick(vertex | at_u | at_v, zero, gap);
     out.steps = zero;
-    out.done = (less(all(1e-130), F) & at_most(out.gap, P.tol * F)) | all_equal<D>(x, 3, F);
+    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F)) | all_equal<D>(x, 3, F);
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) out.z[k] = b[k] + z[k];
 }

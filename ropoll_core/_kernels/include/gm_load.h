@@ -5,11 +5,10 @@
  */
 
 /* What a lane solver found for W queries. */
-template <int D>
-struct Settled {
-    vec z[D]; /* absolute */
+struct Found {
     vec objective, gap, steps;
-    mask done;
+    mask done; /* lanes that are settled */
+    vec *z;    /* (n_attributes,) absolute */
 };
 
 template <int D>
@@ -25,6 +24,9 @@ LANE_INLINE vec square(const vec *t) {
     return inner<D>(t, t);
 }
 
+/* Objectives of a size at which no square has underflowed or overflowed. */
+LANE_INLINE mask ordinary(vec F) { return less(all(1e-130), F) & less(F, all(1e150)); }
+
 /* Lanes whose n points are one and the same; only looked at where F says it may be so. */
 template <int D>
 LANE_INLINE mask all_equal(const vec *x, ptrdiff_t n, vec F) {
@@ -35,17 +37,18 @@ LANE_INLINE mask all_equal(const vec *x, ptrdiff_t n, vec F) {
     return same;
 }
 
-/* The queries of one block, by what is to be done with them. */
+/* The queries of one block, by what is to be done with them; places count from `first`. */
 struct Block {
-    ptrdiff_t first; /* query of place 0 */
-    int count;
-    int32_t *n_valid; /* by place; 0 where nothing is to be solved */
-    int8_t *state;    /* by place: the status if nothing is to be solved */
+    ptrdiff_t first;
+    int count, size;  /* queries here; room */
+    bool usual;       /* the books say: every place as a query without a missing judge */
+    int32_t *n_valid; /* by place */
+    int8_t *state;    /* by place: GM_CERTIFIED, or the status if nothing is to be solved */
     int8_t *weighted; /* by place: valid weights differ */
     double *top;      /* by place: largest valid weight */
-    int32_t *slots;   /* (count, n_judges) valid judges first, where not all are */
-    int32_t *order;   /* places sorted by (n_valid, weighted) */
-    int32_t *tally;   /* (2 n_judges + 3) */
+    int32_t *slots;   /* (size, n_judges) valid judges first */
+    int32_t *order;   /* places sorted by (n_valid, weighted), nothing to solve first */
+    int32_t *tally;   /* (2 n_judges + 3) where each such bucket starts in `order` */
     int32_t *left;    /* places that the lanes did not settle */
     int n_left;
 };
@@ -58,29 +61,57 @@ static inline const double *weights_at(const GmPanels &P, ptrdiff_t q) {
     return P.weights + q * P.weight_stride;
 }
 
+/* True if `count` consecutive scores are all finite. */
 template <typename T>
-static bool row_has_infinite(const GmPanels &P, const char *row) {
+static bool all_finite(const T *x, ptrdiff_t count) {
+    vec sum = {};
+    ptrdiff_t i = 0;
+    for (; i + W <= count; i += W) sum += load_run(x + i) * 0.0;
+    double rest = 0;
+    for (; i < count; i++) rest += (double)x[i] * 0.0;
+    return bits(equal(sum, sum)) == ALL_LANES && rest == 0;
+}
+
+template <typename T>
+static bool judge_finite(const GmPanels &P, const char *row) {
+    if (P.attribute_stride == (ptrdiff_t)sizeof(T))
+        return all_finite((const T *)row, P.n_attributes);
+    double sum = 0;
+    for (ptrdiff_t k = 0; k < P.n_attributes; k++)
+        sum += (double)*(const T *)(row + k * P.attribute_stride) * 0.0;
+    return sum == 0;
+}
+
+template <typename T>
+static bool judge_infinite(const GmPanels &P, const char *row) {
     for (ptrdiff_t k = 0; k < P.n_attributes; k++)
         if (__builtin_isinf(*(const T *)(row + k * P.attribute_stride))) return true;
     return false;
 }
 
-/* One query with a non-finite score or with weights. `bad` has lane's bit where a judge's
- * scores are not all finite. */
+/* True if the scores of a query lie one behind the other. */
 template <typename T>
-static void classify_query(
-    const GmPanels &P, Block &B, int place, const unsigned char *bad, int lane) {
+static inline bool query_contiguous(const GmPanels &P) {
+    return P.attribute_stride == (ptrdiff_t)sizeof(T) &&
+           P.judge_stride == P.n_attributes * (ptrdiff_t)sizeof(T);
+}
+
+/* The books of one place. `finite`: no score of the query needs to be looked at. */
+template <typename T>
+static void classify_query(const GmPanels &P, Block &B, int place, bool finite) {
     const ptrdiff_t n = P.n_judges, q = B.first + place;
     const double *w = P.weights ? weights_at(P, q) : nullptr;
     int32_t *slots = B.slots + place * n;
     int valid = 0;
     double top = 0, low = INFINITY;
+    B.state[place] = GM_CERTIFIED;
     for (ptrdiff_t i = 0; i < n; i++) {
         const double weight = w ? w[i] : 1.0;
         if (!(weight > 0)) continue;
-        if (bad[i] >> lane & 1) {
+        const char *row = query_at(P, q) + i * P.judge_stride;
+        if (!finite && !judge_finite<T>(P, row)) {
             P.seen[GM_SEEN_MISSING] = 1;
-            if (row_has_infinite<T>(P, query_at(P, q) + i * P.judge_stride))
+            if (judge_infinite<T>(P, row))
                 B.state[place] = GM_INFINITE;
             else if (P.propagate && B.state[place] != GM_INFINITE)
                 B.state[place] = GM_PROPAGATED;
@@ -92,102 +123,82 @@ static void classify_query(
     }
     B.n_valid[place] = valid;
     B.top[place] = top;
-    B.weighted[place] = low != top;
+    B.weighted[place] = valid > 0 && low != top;
     if (valid == 0 && B.state[place] == GM_CERTIFIED) B.state[place] = GM_ALL_MISSING;
 }
 
-/* True if every score of the block is finite, for a contiguous block. */
-template <typename T>
-static bool all_finite(const T *x, ptrdiff_t count) {
-    vec sum = {};
-    ptrdiff_t i = 0;
-    for (; i + W <= count; i += W) {
-        vec v;
-        for (int l = 0; l < W; l++) v[l] = (double)x[i + l];
-        sum += v * 0.0;
-    }
-    double rest = 0;
-    for (; i < count; i++) rest += (double)x[i] * 0.0;
-    return bits(equal(sum, sum)) == ALL_LANES && rest == rest;
+static inline int32_t bucket_of(const Block &B, int place) {
+    return B.state[place] == GM_CERTIFIED ? 2 * B.n_valid[place] + B.weighted[place] : 0;
 }
 
-template <typename T>
-static bool is_contiguous(const GmPanels &P) {
-    return P.attribute_stride == (ptrdiff_t)sizeof(T) &&
-           P.judge_stride == P.n_attributes * (ptrdiff_t)sizeof(T) &&
-           P.query_stride == P.n_judges * P.judge_stride;
-}
-
-template <typename T>
-static void classify(const GmPanels &P, Block &B, unsigned char *bad) {
-    const ptrdiff_t n = P.n_judges, d = P.n_attributes;
-    const char *scores = query_at(P, B.first);
-    const bool clean = is_contiguous<T>(P) && all_finite((const T *)scores, B.count * n * d);
-    for (int place = 0; place < B.count; place++) {
-        B.n_valid[place] = (int32_t)n;
-        B.state[place] = GM_CERTIFIED;
-        B.weighted[place] = 0;
-        B.top[place] = 1;
-    }
-    if (clean && !P.weights) return;
-    for (int first = 0; first < B.count; first += W) {
-        const char *p[W];
-        for (int l = 0; l < W; l++) {
-            const int place = first + l < B.count ? first + l : B.count - 1;
-            p[l] = scores + place * P.query_stride;
-        }
-        unsigned any = 0;
-        for (ptrdiff_t i = 0; i < n; i++) {
-            vec sum = {};
-            if (!clean)
-                for (ptrdiff_t k = 0; k < d; k++)
-                    sum += gather<T>(p, i * P.judge_stride + k * P.attribute_stride) * 0.0;
-            bad[i] = (unsigned char)bits(~equal(sum, sum));
-            any |= bad[i];
-        }
-        for (int l = 0; l < W && first + l < B.count; l++)
-            if (P.weights || (any >> l & 1)) classify_query<T>(P, B, first + l, bad, l);
-    }
-}
-
-/* Fills B.order and B.tally: places sorted by 2 n_valid + weighted; bucket c runs from
- * tally[c] to tally[c + 1]. Places with nothing to solve come first. */
 static void sort_block(const GmPanels &P, Block &B) {
-    const ptrdiff_t n_keys = 2 * P.n_judges + 2;
-    for (ptrdiff_t c = 0; c <= n_keys; c++) B.tally[c] = 0;
-    auto key = [&B](int place) {
-        return B.state[place] == GM_CERTIFIED ? 2 * B.n_valid[place] + B.weighted[place] : 0;
-    };
-    for (int place = 0; place < B.count; place++) B.tally[key(place) + 1]++;
-    for (ptrdiff_t c = 0; c < n_keys; c++) B.tally[c + 1] += B.tally[c];
-    for (int place = 0; place < B.count; place++) B.order[B.tally[key(place)]++] = place;
-    for (ptrdiff_t c = n_keys; c > 0; c--) B.tally[c] = B.tally[c - 1];
+    const ptrdiff_t n_buckets = 2 * P.n_judges + 2;
+    for (ptrdiff_t c = 0; c <= n_buckets; c++) B.tally[c] = 0;
+    for (int place = 0; place < B.count; place++) B.tally[bucket_of(B, place) + 1]++;
+    for (ptrdiff_t c = 0; c < n_buckets; c++) B.tally[c + 1] += B.tally[c];
+    for (int place = 0; place < B.count; place++) B.order[B.tally[bucket_of(B, place)]++] = place;
+    for (ptrdiff_t c = n_buckets; c > 0; c--) B.tally[c] = B.tally[c - 1];
     B.tally[0] = 0;
 }
 
-/* Scores of the W queries at `places` into x (n, d) and their weights over the largest into
- * w (n,). */
+/* Books for B.count queries from B.first on. A block of finite scores under shared weights
+ * costs one look at its memory: its books are the usual ones. */
+template <typename T>
+static void classify(const GmPanels &P, Block &B) {
+    const ptrdiff_t length = P.n_judges * P.n_attributes;
+    const bool runs = query_contiguous<T>(P);
+    const bool one_run = runs && P.query_stride == length * (ptrdiff_t)sizeof(T);
+    const T *scores = (const T *)query_at(P, B.first);
+    const bool usual =
+        P.weight_stride == 0 && one_run && all_finite(scores, B.count * length);
+    if (usual && B.usual && B.count == B.size) return;
+    for (int place = 0; place < B.count; place++) {
+        const T *query = (const T *)query_at(P, B.first + place);
+        classify_query<T>(P, B, place, usual || (runs && all_finite(query, length)));
+    }
+    sort_block(P, B);
+    B.usual = usual && B.count == B.size;
+}
+
+/* Vectors from judge to judge in lanes: off the powers of two, on which all judges would meet in
+ * the same few lines of the cache. */
+static inline ptrdiff_t row_stride(ptrdiff_t d) { return d % 32 == 0 ? d + 1 : d; }
+
+/* Scores of the W queries at `places` into x (n, row_stride(d)) and their weights over the largest into
+ * w (n,). A query of fewer than n valid judges repeats its first with weight 0, which changes
+ * no bit of its result. */
 template <typename T>
 static void load_lanes(
     const GmPanels &P, const Block &B, const int32_t *places, ptrdiff_t n, vec *x, vec *w) {
-    const ptrdiff_t d = P.n_attributes;
-    const char *p[W], *row[W];
-    for (int l = 0; l < W; l++) p[l] = query_at(P, B.first + places[l]);
-    const bool complete = n == P.n_judges;
+    const ptrdiff_t d = P.n_attributes, ds = row_stride(d);
+    const char *p[W];
+    bool complete = true;
+    for (int l = 0; l < W; l++) {
+        p[l] = query_at(P, B.first + places[l]);
+        complete &= B.n_valid[places[l]] == P.n_judges;
+    }
+    const bool run = complete && query_contiguous<T>(P) && n * d >= W && ds == d;
+    if (run) gather_run<T>(p, n * d, x);
     for (ptrdiff_t i = 0; i < n; i++) {
+        const bool shared = complete && !P.weights;
+        if (shared) w[i] = all(1);
+        if (shared && run) continue;
+        const char *row[W];
         for (int l = 0; l < W; l++) {
-            const ptrdiff_t judge = complete ? i : B.slots[places[l] * P.n_judges + i];
+            const bool valid = i < B.n_valid[places[l]];
+            const ptrdiff_t judge = B.slots[places[l] * P.n_judges + (valid ? i : 0)];
             row[l] = p[l] + judge * P.judge_stride;
+            if (!shared) {
+                const double *weight = P.weights ? weights_at(P, B.first + places[l]) : nullptr;
+                w[i][l] = !valid ? 0.0 : weight ? weight[judge] / B.top[places[l]] : 1.0;
+            }
         }
-        for (ptrdiff_t k = 0; k < d; k++) x[i * d + k] = gather<T>(row, k * P.attribute_stride);
-        if (!P.weights) {
-            w[i] = all(1);
-            continue;
-        }
-        for (int l = 0; l < W; l++) {
-            const ptrdiff_t judge = complete ? i : B.slots[places[l] * P.n_judges + i];
-            w[i][l] = weights_at(P, B.first + places[l])[judge] / B.top[places[l]];
-        }
+        if (run) continue;
+        if (P.attribute_stride == (ptrdiff_t)sizeof(T) && d >= W)
+            gather_run<T>(row, d, x + i * ds);
+        else
+            for (ptrdiff_t k = 0; k < d; k++)
+                x[i * ds + k] = gather<T>(row, k * P.attribute_stride);
     }
 }
 
@@ -201,9 +212,7 @@ static void write_influence(const GmPanels &P, const Block &B, int place, const 
     if (!z) return;
     const int32_t valid = B.n_valid[place];
     long double total = 0, here = 0;
-    auto judge_at = [&](int32_t i) {
-        return valid == n ? i : B.slots[place * n + i];
-    };
+    auto judge_at = [&](int32_t i) { return B.slots[place * n + i]; };
     auto weight = [&](ptrdiff_t judge) {
         return P.weights ? weights_at(P, q)[judge] / B.top[place] : 1.0;
     };
@@ -238,9 +247,8 @@ template <typename T>
 static void load_one(
     const GmPanels &P, const Block &B, int place, ptrdiff_t n, double *x, double *w) {
     const ptrdiff_t q = B.first + place, d = P.n_attributes;
-    const bool complete = n == P.n_judges;
     for (ptrdiff_t i = 0; i < n; i++) {
-        const ptrdiff_t judge = complete ? i : B.slots[place * P.n_judges + i];
+        const ptrdiff_t judge = B.slots[place * P.n_judges + i];
         const char *row = query_at(P, q) + judge * P.judge_stride;
         for (ptrdiff_t k = 0; k < d; k++)
             x[i * d + k] = (double)*(const T *)(row + k * P.attribute_stride);

@@ -82,7 +82,7 @@ LANE_INLINE vec cheapest_point(const vec *x, const vec *w, vec *cost, ptrdiff_t 
 /* x (n, D) is overwritten by offsets from b; cost (n,) is scratch. */
 template <int D>
 static void newton_lanes(
-    vec *x, const vec *w, vec *cost, ptrdiff_t n, const GmPanels &P, Settled<D> &out) {
+    vec *x, const vec *w, vec *cost, ptrdiff_t n, const GmPanels &P, Found &out) {
     const vec zero = all(0), tiny = all(1e-280);
     const vec tight = all(P.is_float ? 1e-5 : 1e-12);
     vec b[D];
@@ -114,10 +114,8 @@ static void newton_lanes(
     for (int k = 0; k < D; k++) mean[k] /= total;
     const vec force = root(square<D>(pull));
     const vec excess = force - here, edge = tight * total;
-    /* No square has underflowed or overflowed. */
-    const mask ordinary = less(all(1e-130), out.objective) & less(out.objective, all(1e150));
-    mask settled = (less(excess, -edge) & ordinary) | same;
-    const mask idle = less(excess, edge) | ~ordinary;
+    mask settled = (less(excess, -edge) & ordinary(out.objective)) | same;
+    const mask idle = less(excess, edge) | ~ordinary(out.objective);
     out.gap = out.steps = zero;
 
     /* Leave b along u = pull/force. */

@@ -7,19 +7,19 @@
  * The certificate is taken at the end with true distances: this iteration can stop anywhere.
  */
 
-/* x (n, d) is overwritten; z, t (d,) and r (n,) are scratch, z the median on return. */
+/* x (n, row_stride(d)) is overwritten; z, t (d,) and r (n,) are scratch, z the median on return. */
 static void weiszfeld_lanes(
     vec *x, const vec *w, vec *r, vec *z, vec *t, ptrdiff_t n, const GmPanels &P, vec *origin,
     vec &objective, vec &gap, vec &steps) {
-    const ptrdiff_t d = P.n_attributes;
+    const ptrdiff_t d = P.n_attributes, ds = row_stride(d);
     const vec zero = all(0), tiny = all(1e-300);
     vec reach = zero, total = zero;
     for (ptrdiff_t k = 0; k < d; k++) origin[k] = x[k];
     for (ptrdiff_t i = 0; i < n; i++) {
         total += w[i];
         for (ptrdiff_t k = 0; k < d; k++) {
-            x[i * d + k] = 0.5 * x[i * d + k] - 0.5 * origin[k];
-            reach = larger(reach, larger(x[i * d + k], -x[i * d + k]));
+            x[i * ds + k] = 0.5 * x[i * ds + k] - 0.5 * origin[k];
+            reach = larger(reach, larger(x[i * ds + k], -x[i * ds + k]));
         }
     }
     /* The power of two at or below `reach`. */
@@ -29,8 +29,8 @@ static void weiszfeld_lanes(
     for (ptrdiff_t k = 0; k < d; k++) z[k] = zero;
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t k = 0; k < d; k++) {
-            x[i * d + k] /= unit;
-            z[k] = fma(w[i] / total, x[i * d + k], z[k]);
+            x[i * ds + k] /= unit;
+            z[k] = fma(w[i] / total, x[i * ds + k], z[k]);
         }
     mask done = {};
     steps = zero;
@@ -40,12 +40,12 @@ static void weiszfeld_lanes(
         for (ptrdiff_t i = 0; i < n; i++) {
             vec s = zero;
             for (ptrdiff_t k = 0; k < d; k++) {
-                const vec e = x[i * d + k] - z[k];
+                const vec e = x[i * ds + k] - z[k];
                 s = fma(e, e, s);
             }
             const vec a = w[i] / larger(root(s), eta);
             sum += a;
-            for (ptrdiff_t k = 0; k < d; k++) t[k] = fma(a, x[i * d + k], t[k]);
+            for (ptrdiff_t k = 0; k < d; k++) t[k] = fma(a, x[i * ds + k], t[k]);
         }
         for (ptrdiff_t k = 0; k < d; k++) {
             const vec next = t[k] / sum, e = next - z[k];
@@ -61,7 +61,7 @@ static void weiszfeld_lanes(
     for (ptrdiff_t i = 0; i < n; i++) {
         vec s = zero;
         for (ptrdiff_t k = 0; k < d; k++) {
-            const vec e = x[i * d + k] - z[k];
+            const vec e = x[i * ds + k] - z[k];
             s = fma(e, e, s);
         }
         r[i] = root(s);
@@ -73,7 +73,7 @@ static void weiszfeld_lanes(
     for (ptrdiff_t k = 0; k < d; k++) {
         vec far = zero, near_pull = zero, near_t = zero, mean = zero;
         for (ptrdiff_t i = 0; i < n; i++) {
-            const vec e = w[i] * (x[i * d + k] - z[k]), a = e / larger(r[i], tiny);
+            const vec e = w[i] * (x[i * ds + k] - z[k]), a = e / larger(r[i], tiny);
             const mask near = equal(r[i], nearest);
             far += pick(near, zero, a);
             near_pull += pick(near, a, zero);

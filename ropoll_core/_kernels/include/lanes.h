@@ -162,3 +162,72 @@ LANE_INLINE vec gather(const char *const *p, ptrdiff_t at) {
 #endif
 #undef ROPOLL_AT
 }
+
+/* W consecutive elements, widened to double. */
+template <typename T>
+LANE_INLINE vec load_run(const T *p) {
+#if ROPOLL_VECTOR_BYTES == 64
+    if (sizeof(T) == sizeof(float))
+        return (vec)_mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps((const float *)p));
+#elif ROPOLL_VECTOR_BYTES == 32
+    if (sizeof(T) == sizeof(float)) return (vec)_mm256_cvtps_pd(_mm_loadu_ps((const float *)p));
+#endif
+    vec v;
+    if (sizeof(T) == sizeof(double))
+        __builtin_memcpy(&v, p, sizeof v);
+    else
+        for (int l = 0; l < W; l++) v[l] = (double)p[l];
+    return v;
+}
+
+/* Turns W vectors of W into their transpose. */
+LANE_INLINE void transpose(vec *v) {
+#if ROPOLL_VECTOR_BYTES == 64
+    vec a[8], b[8];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        a[2 * i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        a[2 * i + 1] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 8; i += 4)
+#pragma GCC unroll 2
+        for (int j = 0; j < 2; j++) {
+            const vec p = a[i + j], q = a[i + j + 2];
+            b[i + j] = __builtin_shufflevector(p, q, 0, 1, 8, 9, 4, 5, 12, 13);
+            b[i + j + 2] = __builtin_shufflevector(p, q, 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        v[i] = __builtin_shufflevector(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        v[i + 4] = __builtin_shufflevector(b[i], b[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+#elif ROPOLL_VECTOR_BYTES == 32
+    const vec a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
+    const vec b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+    const vec c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
+    const vec e = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+    v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(b, e, 0, 1, 4, 5);
+    v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    v[3] = __builtin_shufflevector(b, e, 2, 3, 6, 7);
+#else
+    const vec a = v[0], b = v[1];
+    v[0] = __builtin_shufflevector(a, b, 0, 2);
+    v[1] = __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
+
+/* `count` >= W consecutive elements behind each lane's pointer. The last W may overlap. */
+template <typename T>
+LANE_INLINE void gather_run(const char *const *p, ptrdiff_t count, vec *out) {
+    for (ptrdiff_t k = 0; k < count; k += W) {
+        const ptrdiff_t at = k + W <= count ? k : count - W;
+        vec v[W];
+#pragma GCC unroll 8
+        for (int l = 0; l < W; l++) v[l] = load_run((const T *)p[l] + at);
+        transpose(v);
+#pragma GCC unroll 8
+        for (int l = 0; l < W; l++) out[at + l] = v[l];
+    }
+}
