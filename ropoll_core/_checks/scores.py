@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
         )
     lead = array.shape[:-2]
     if array.ndim != 3:
-        array = array.reshape(int(np.prod(lead, dtype=np.intp)), n_judges, n_attributes)
+        array = array.reshape(math.prod(lead), n_judges, n_attributes)
     return array, lead
 
 

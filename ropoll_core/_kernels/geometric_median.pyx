@@ -7,7 +7,15 @@ is raised. Weights must be finite and not negative. An empty range writes nothin
 is in include/gm_*.h.
 """
 
+from cpython.buffer cimport (
+    PyBUF_C_CONTIGUOUS,
+    PyBUF_STRIDES,
+    PyBUF_WRITABLE,
+    PyBuffer_Release,
+    PyObject_GetBuffer,
+)
 from libc.stdint cimport int8_t, int64_t, uintptr_t
+from libc.string cimport memset
 
 from ropoll_core._kernels.simd cimport active_variant
 
@@ -35,79 +43,111 @@ cdef extern from "geometric_median.h" nogil:
     size_t gm_scratch_bytes(Py_ssize_t n, Py_ssize_t d)
     void gm_run(int variant, const GmPanels *P, Py_ssize_t start, Py_ssize_t stop, char *scratch)
 
-ctypedef fused real:
-    float
-    double
+cdef size_t geometric_median_scratch(
+    Py_ssize_t n_judges, Py_ssize_t n_attributes
+) noexcept nogil:
+    return gm_scratch_bytes(n_judges, n_attributes) + 64
+
+
+cdef int geometric_median_one(
+    const double *scores, const double *weights, Py_ssize_t n_judges, Py_ssize_t n_attributes,
+    double *median, char *scratch,
+) noexcept nogil:
+    cdef GmPanels P
+    cdef unsigned char seen[GM_N_STATUS + 1]
+    cdef int code
+    memset(&P, 0, sizeof(P))
+    memset(seen, 0, sizeof(seen))
+    P.scores = <const char *> scores
+    P.attribute_stride = sizeof(double)
+    P.judge_stride = n_attributes * sizeof(double)
+    P.query_stride = n_judges * P.judge_stride
+    P.n_judges, P.n_attributes = n_judges, n_attributes
+    P.weights = weights
+    P.max_iter = 200
+    P.tol = 1e-12
+    P.median = <char *> median
+    P.median_query_stride = n_attributes * sizeof(double)
+    P.median_attribute_stride = sizeof(double)
+    P.seen = seen
+    gm_run(active_variant(), &P, 0, 1, aligned(scratch))
+    for code in range(GM_N_STATUS):
+        if seen[code]:
+            return code
+    return -1  # not reached: every query has a status
+
+
+cdef inline char *aligned(char *scratch) noexcept nogil:
+    return <char *> ((<uintptr_t> scratch + 63) & ~<uintptr_t> 63)
 
 
 def scratch_bytes(Py_ssize_t n_judges, Py_ssize_t n_attributes):
     """Bytes of scratch that one thread needs."""
-    return gm_scratch_bytes(n_judges, n_attributes) + 64
+    return geometric_median_scratch(n_judges, n_attributes)
 
 
 cdef class Job:
-    """One call: input, output and options, held while chunks run."""
+    """One call: input, output and options, held while chunks run.
+
+    scores (n_queries, n_judges, n_attributes) and median (n_queries, n_attributes): float32 or
+    float64 alike, native, aligned, any strides. weights: None or contiguous float64 (1 or
+    n_queries, n_judges). details: None or contiguous (objective, gap, n_valid, n_iter, status,
+    influence): float64, float64, int64, int64, int8, (n_queries, n_judges) float64. Options as
+    in struct GmPanels.
+    """
 
     cdef GmPanels panels
-    cdef object held
     cdef unsigned char seen[GM_N_STATUS + 1]
+    cdef Py_buffer held[9]
+    cdef int n_held
 
-    def __cinit__(self):
-        self.panels.seen = self.seen
-
-    def options(
-        self, *, bint propagate, int solver, int max_iter, double tol, double step, double eta
+    def __cinit__(
+        self, scores, median, weights, details, *, bint propagate, int solver, int max_iter,
+        double tol, double step, double eta,
     ):
-        """Set every option; see struct GmPanels."""
-        self.panels.propagate = propagate
-        self.panels.solver = solver
-        self.panels.max_iter = max_iter
-        self.panels.tol = tol
-        self.panels.step = step
-        self.panels.eta = eta
-
-    def arrays(
-        self, const real[:, :, :] scores, real[:, :] median, const double[:, ::1] weights=None
-    ):
-        """Set input (n_queries, n_judges, n_attributes) and output (n_queries, n_attributes)."""
         cdef GmPanels *P = &self.panels
-        self.held = (scores.base, median.base, None if weights is None else weights.base)
-        P.is_float = real is float
-        P.n_judges, P.n_attributes = scores.shape[1], scores.shape[2]
-        P.query_stride, P.judge_stride = scores.strides[0], scores.strides[1]
-        P.attribute_stride = scores.strides[2]
-        P.median_query_stride, P.median_attribute_stride = median.strides[0], median.strides[1]
-        if scores.shape[0] == 0:
-            return
-        P.scores = <const char *> &scores[0, 0, 0]
-        P.median = <char *> &median[0, 0]
+        P.seen = self.seen
+        P.propagate, P.solver, P.max_iter = propagate, solver, max_iter
+        P.tol, P.step, P.eta = tol, step, eta
+        cdef Py_buffer *x = self._hold(scores, PyBUF_STRIDES)
+        P.scores = <const char *> x.buf
+        P.is_float = x.itemsize == 4
+        P.n_judges, P.n_attributes = x.shape[1], x.shape[2]
+        P.query_stride, P.judge_stride, P.attribute_stride = x.strides[0], x.strides[1], x.strides[2]
+        cdef Py_buffer *y = self._hold(median, PyBUF_STRIDES | PyBUF_WRITABLE)
+        P.median = <char *> y.buf
+        P.median_query_stride, P.median_attribute_stride = y.strides[0], y.strides[1]
+        cdef Py_buffer *w
         if weights is not None:
-            P.weights = &weights[0, 0]
-            P.weight_stride = 0 if weights.shape[0] == 1 else weights.shape[1]
+            w = self._hold(weights, PyBUF_C_CONTIGUOUS)
+            P.weights = <const double *> w.buf
+            P.weight_stride = 0 if w.shape[0] == 1 else w.shape[1]
+        if details is not None:
+            P.objective = <double *> self._hold(details[0], PyBUF_C_CONTIGUOUS).buf
+            P.gap = <double *> self._hold(details[1], PyBUF_C_CONTIGUOUS).buf
+            P.n_valid = <int64_t *> self._hold(details[2], PyBUF_C_CONTIGUOUS).buf
+            P.n_iter = <int64_t *> self._hold(details[3], PyBUF_C_CONTIGUOUS).buf
+            P.status = <int8_t *> self._hold(details[4], PyBUF_C_CONTIGUOUS).buf
+            P.influence = <double *> self._hold(details[5], PyBUF_C_CONTIGUOUS).buf
 
-    def details(
-        self, double[::1] objective, double[::1] gap, int64_t[::1] n_valid, int64_t[::1] n_iter,
-        int8_t[::1] status, double[:, ::1] influence,
-    ):
-        """Set the outputs of a full result: (n_queries,) each, (n_queries, n_judges) the last."""
-        if status.shape[0] == 0:
-            return
-        self.held = (self.held, objective.base, gap.base, n_valid.base, n_iter.base, status.base,
-                     influence.base)
-        self.panels.objective = &objective[0]
-        self.panels.gap = &gap[0]
-        self.panels.n_valid = &n_valid[0]
-        self.panels.n_iter = &n_iter[0]
-        self.panels.status = &status[0]
-        self.panels.influence = &influence[0, 0]
+    cdef Py_buffer *_hold(self, array, int flags) except NULL:
+        # A plain buffer: a typed memoryview costs more than solving a small panel.
+        cdef Py_buffer *buffer = &self.held[self.n_held]
+        PyObject_GetBuffer(array, buffer, flags)
+        self.n_held += 1
+        return buffer
+
+    def __dealloc__(self):
+        for i in range(self.n_held):
+            PyBuffer_Release(&self.held[i])
 
     def run(self, Py_ssize_t start, Py_ssize_t stop, unsigned char[::1] scratch):
         """Solve queries start..stop."""
-        cdef char *work = <char *> ((<uintptr_t> &scratch[0] + 63) & ~<uintptr_t> 63)
+        cdef char *work = <char *> &scratch[0]
         with nogil:
-            gm_run(active_variant(), &self.panels, start, stop, work)
+            gm_run(active_variant(), &self.panels, start, stop, aligned(work))
 
     def statuses_seen(self):
         """Status codes met so far, in order, and whether any judge was missing."""
-        codes = [code for code in range(GM_N_STATUS) if self.seen[code]]
-        return codes, bool(self.seen[GM_N_STATUS])
+        cdef int code
+        return [code for code in range(GM_N_STATUS) if self.seen[code]], self.seen[GM_N_STATUS] != 0

@@ -177,8 +177,12 @@ def geometric_median(
     flat = median if len(lead) == 1 else median.reshape(n_queries, n_attributes)
 
     # Compute
-    job = Job()
-    job.options(
+    details = _details(n_queries, n_judges) if full_output else None
+    job = Job(
+        panels,
+        flat,
+        judge_weights,
+        details,
         propagate=policy == "propagate",
         solver=not newton,
         max_iter=cap,
@@ -186,10 +190,6 @@ def geometric_median(
         step=step,
         eta=floor,
     )
-    job.arrays(panels, flat, judge_weights)
-    details = _details(n_queries, n_judges) if full_output else None
-    if details is not None:
-        job.details(*details)
     n_bytes = scratch_bytes(n_judges, n_attributes)
     run_chunks(
         job.run,

@@ -22,7 +22,7 @@ static inline int gm_block_size(ptrdiff_t n, ptrdiff_t d) {
 static inline size_t gm_scratch_bytes(ptrdiff_t n, ptrdiff_t d) {
     const size_t size = (size_t)gm_block_size(n, d);
     return (size_t)(n * (d + 1) + 2 * n + 17 * d) * GM_LANE_BYTES + (size_t)(n * d + n + d) * sizeof(double) +
-           gm_scalar::work_bytes(n, d) + (size_t)n + size * (4 * 3 + 8 + 2 + 4 * (size_t)n) +
+           gm_scalar::work_bytes(n, d) + (size_t)n + size * (4 * 3 + 8 + 8 + 2 + 4 * (size_t)n) +
            (size_t)(2 * n + 3) * 4 + 64 * 64;
 }
 

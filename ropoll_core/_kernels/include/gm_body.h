@@ -41,8 +41,9 @@ static void store_lanes(
     const GmPanels &P, Block &B, const int32_t *places, int count, const Found &found,
     mask several, double *one) {
     const unsigned done = bits(found.done), many = bits(several);
-    if (!P.status && done == ALL_LANES && many == 0) {
-        P.seen[GM_CERTIFIED] = 1;
+    if (!P.status && done == ALL_LANES) {
+        if (many) P.seen[GM_NOT_UNIQUE] = 1;
+        if (many != ALL_LANES) P.seen[GM_CERTIFIED] = 1;
         for (int l = 0; l < count; l++) {
             char *median = P.median + (B.first + places[l]) * P.median_query_stride;
             for (ptrdiff_t k = 0; k < P.n_attributes; k++)
@@ -197,11 +198,12 @@ static void run(const GmPanels &P, ptrdiff_t start, ptrdiff_t stop, char *scratc
     S.robust = take(gm_scalar::work_bytes(n, d));
     Block B;
     B.size = size;
-    B.usual = false;
+    B.usual = B.gaps = false;
     B.n_valid = (int32_t *)take((size_t)size * 4);
     B.order = (int32_t *)take((size_t)size * 4);
     B.left = (int32_t *)take((size_t)size * 4);
-    B.slots = (int32_t *)take((size_t)(size * n) * 4);
+    B.own_slots = (int32_t *)take((size_t)(size * n) * 4);
+    B.slots = (const int32_t **)take((size_t)size * sizeof(int32_t *));
     B.tally = (int32_t *)take((size_t)(2 * n + 3) * 4);
     B.top = (double *)take((size_t)size * 8);
     B.state = (int8_t *)take((size_t)size);

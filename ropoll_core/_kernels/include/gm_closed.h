@@ -123,11 +123,13 @@ static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Found &o
         norm = fma(s[k], s[k], norm);
     }
     /* without the factor 1/(1 + rho) <= 1 */
-    const vec gap = larger(fma(root(norm) * share, F, lean), zero);
+    const vec rho = root(norm) * share, gap = larger(fma(rho, F, lean), zero);
+    const mask corner = vertex | at_u | at_v;
     out.objective = F;
-    out.gap = pick(vertex | at_u | at_v, zero, gap);
+    out.gap = pick(corner, zero, gap);
     out.steps = zero;
-    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F)) | all_equal<D>(x, 3, F);
+    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F) &
+                (corner | at_most(rho, all(8 * P.tol)))) | all_equal<D>(x, 3, F);
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) out.z[k] = b[k] + z[k];
 }

@@ -9,7 +9,7 @@
  *    to the robust solver.
  */
 
-enum { ANDERSON_DEPTH = 3, LARGE_VECTORS = 8 + 2 * ANDERSON_DEPTH };
+enum { ANDERSON_DEPTH = 3 };
 
 /* Work vectors, (d,) each. */
 struct Large {
@@ -88,11 +88,15 @@ static void take_row(const vec *x, vec which, ptrdiff_t d, vec *out) {
 
 /* Lanes whose points do not all lie on one line through z. */
 static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
+    const ptrdiff_t ds = row_stride(d);
+    vec reach = all(0);
+    for (ptrdiff_t k = 0; k < d; k++) reach += (x[k] - z[k]) * (x[k] - z[k]);
+    const mask at_first = equal(reach, all(0)); /* then the second judge gives the direction */
     mask off = {};
     for (ptrdiff_t i = 1; i < n && bits(off) != ALL_LANES; i++) {
         vec aa = all(0), bb = all(0), ab = all(0);
         for (ptrdiff_t k = 0; k < d; k++) {
-            const vec a = x[k] - z[k], b = x[i * row_stride(d) + k] - z[k];
+            const vec a = pick(at_first, x[ds + k], x[k]) - z[k], b = x[i * ds + k] - z[k];
             aa = fma(a, a, aa);
             bb = fma(b, b, bb);
             ab = fma(a, b, ab);
@@ -151,7 +155,7 @@ static void large_lanes(
     }
     for (ptrdiff_t i = 0; i < n; i++)
         for (ptrdiff_t k = 0; k < d; k++) x[i * ds + k] -= out.z[k];
-    mask settled = {};
+    mask settled = {}, at_point = {};
     out.objective = out.gap = out.steps = zero;
 
     vec last_F = all(INFINITY);
@@ -166,7 +170,9 @@ static void large_lanes(
         p = pass_all(x, w, L.z, L.mean, L.g, n, d);
         const vec rho = root(p.norm) / total;
         const vec gap = larger(fma(rho, p.F, p.lean) / (1.0 + rho), zero);
-        const mask now = at_most(gap, P.tol * p.F) & ordinary(p.F) & ~settled;
+        /* rho: beside a far outlier a small gap alone does not fix the place. */
+        const mask now = at_most(gap, P.tol * p.F) & at_most(rho, all(8 * P.tol)) &
+                         ordinary(p.F) & ~settled;
         out.objective = pick(now, p.F, out.objective);
         out.gap = pick(now, gap, out.gap);
         out.steps = pick(now, all(pass), out.steps);
@@ -182,6 +188,7 @@ static void large_lanes(
                 out.steps = pick(found, all(pass), out.steps);
                 for (ptrdiff_t k = 0; k < d; k++) L.z[k] = pick(found, L.b[k], L.z[k]);
                 settled = settled | found;
+                at_point = at_point | found;
             }
         }
         if (pass >= cap) break;
@@ -227,6 +234,6 @@ static void large_lanes(
         }
         last_F = pick(rose, last_F, p.F);
     }
-    out.done = settled & off_a_line(x, L.z, n, d);
+    out.done = settled & (at_point | off_a_line(x, L.z, n, d));
     for (ptrdiff_t k = 0; k < d; k++) out.z[k] += L.z[k];
 }

@@ -41,12 +41,14 @@ LANE_INLINE mask all_equal(const vec *x, ptrdiff_t n, vec F) {
 struct Block {
     ptrdiff_t first;
     int count, size;  /* queries here; room */
+    bool gaps;        /* a query of the last block was not all finite */
     bool usual;       /* the books say: every place as a query without a missing judge */
     int32_t *n_valid; /* by place */
     int8_t *state;    /* by place: GM_CERTIFIED, or the status if nothing is to be solved */
     int8_t *weighted; /* by place: valid weights differ */
     double *top;      /* by place: largest valid weight */
-    int32_t *slots;   /* (size, n_judges) valid judges first */
+    const int32_t **slots; /* by place: its valid judges */
+    int32_t *own_slots;    /* (size, n_judges) room for these */
     int32_t *order;   /* places sorted by (n_valid, weighted), nothing to solve first */
     int32_t *tally;   /* (2 n_judges + 3) where each such bucket starts in `order` */
     int32_t *left;    /* places that the lanes did not settle */
@@ -68,7 +70,10 @@ static bool all_finite(const T *x, ptrdiff_t count) {
     ptrdiff_t i = 0;
     for (; i + W <= count; i += W) sum += load_run(x + i) * 0.0;
     double rest = 0;
-    for (; i < count; i++) rest += (double)x[i] * 0.0;
+    if (i < count && count >= W)
+        sum += load_run(x + count - W) * 0.0;
+    else
+        for (; i < count; i++) rest += (double)x[i] * 0.0;
     return bits(equal(sum, sum)) == ALL_LANES && rest == 0;
 }
 
@@ -101,7 +106,7 @@ template <typename T>
 static void classify_query(const GmPanels &P, Block &B, int place, bool finite) {
     const ptrdiff_t n = P.n_judges, q = B.first + place;
     const double *w = P.weights ? weights_at(P, q) : nullptr;
-    int32_t *slots = B.slots + place * n;
+    int32_t *slots = B.own_slots + place * n;
     int valid = 0;
     double top = 0, low = INFINITY;
     B.state[place] = GM_CERTIFIED;
@@ -121,6 +126,7 @@ static void classify_query(const GmPanels &P, Block &B, int place, bool finite) 
         top = weight > top ? weight : top;
         low = weight < low ? weight : low;
     }
+    B.slots[place] = slots;
     B.n_valid[place] = valid;
     B.top[place] = top;
     B.weighted[place] = valid > 0 && low != top;
@@ -149,15 +155,30 @@ static void classify(const GmPanels &P, Block &B) {
     const bool runs = query_contiguous<T>(P);
     const bool one_run = runs && P.query_stride == length * (ptrdiff_t)sizeof(T);
     const T *scores = (const T *)query_at(P, B.first);
-    const bool usual =
-        P.weight_stride == 0 && one_run && all_finite(scores, B.count * length);
+    /* After a block with a missing judge, queries are looked at one by one at once. */
+    const bool usual = P.weight_stride == 0 && one_run && !B.gaps &&
+                       all_finite(scores, B.count * length);
     if (usual && B.usual && B.count == B.size) return;
+    bool gaps = false;
+    int like = -1; /* a place of finite scores: under shared weights all such are alike */
     for (int place = 0; place < B.count; place++) {
         const T *query = (const T *)query_at(P, B.first + place);
-        classify_query<T>(P, B, place, usual || (runs && all_finite(query, length)));
+        const bool finite = usual || (runs && all_finite(query, length));
+        gaps |= !finite;
+        if (!finite || P.weight_stride != 0 || like < 0) {
+            classify_query<T>(P, B, place, finite);
+            if (finite) like = place;
+            continue;
+        }
+        B.state[place] = B.state[like];
+        B.n_valid[place] = B.n_valid[like];
+        B.weighted[place] = B.weighted[like];
+        B.top[place] = B.top[like];
+        B.slots[place] = B.slots[like];
     }
     sort_block(P, B);
     B.usual = usual && B.count == B.size;
+    B.gaps = gaps;
 }
 
 /* Vectors from judge to judge in lanes: off the powers of two, on which all judges would meet in
@@ -186,7 +207,7 @@ static void load_lanes(
         const char *row[W];
         for (int l = 0; l < W; l++) {
             const bool valid = i < B.n_valid[places[l]];
-            const ptrdiff_t judge = B.slots[places[l] * P.n_judges + (valid ? i : 0)];
+            const ptrdiff_t judge = B.slots[places[l]][valid ? i : 0];
             row[l] = p[l] + judge * P.judge_stride;
             if (!shared) {
                 const double *weight = P.weights ? weights_at(P, B.first + places[l]) : nullptr;
@@ -212,7 +233,7 @@ static void write_influence(const GmPanels &P, const Block &B, int place, const 
     if (!z) return;
     const int32_t valid = B.n_valid[place];
     long double total = 0, here = 0;
-    auto judge_at = [&](int32_t i) { return B.slots[place * n + i]; };
+    auto judge_at = [&](int32_t i) { return B.slots[place][i]; };
     auto weight = [&](ptrdiff_t judge) {
         return P.weights ? weights_at(P, q)[judge] / B.top[place] : 1.0;
     };
@@ -248,7 +269,7 @@ static void load_one(
     const GmPanels &P, const Block &B, int place, ptrdiff_t n, double *x, double *w) {
     const ptrdiff_t q = B.first + place, d = P.n_attributes;
     for (ptrdiff_t i = 0; i < n; i++) {
-        const ptrdiff_t judge = B.slots[place * P.n_judges + i];
+        const ptrdiff_t judge = B.slots[place][i];
         const char *row = query_at(P, q) + judge * P.judge_stride;
         for (ptrdiff_t k = 0; k < d; k++)
             x[i * d + k] = (double)*(const T *)(row + k * P.attribute_stride);

@@ -174,8 +174,9 @@ static void newton_lanes(
 
         vec next[D];
         const vec pivot = solve_lanes<D>(H, g, next);
-        const mask sound =
-            less(1e-10 * A, pivot) & at_most(gap, P.tol * F);
+        /* rho: beside a far outlier a small gap alone does not fix the place. */
+        const mask sound = less(1e-10 * A, pivot) & at_most(gap, P.tol * F) &
+                           at_most(rho, all(8 * P.tol));
         const mask now = sound & ~settled & ~idle;
         out.objective = pick(now, F, out.objective);
         out.gap = pick(now, gap, out.gap);
