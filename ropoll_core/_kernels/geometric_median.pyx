@@ -113,7 +113,8 @@ cdef class Job:
         P.scores = <const char *> x.buf
         P.is_float = x.itemsize == 4
         P.n_judges, P.n_attributes = x.shape[1], x.shape[2]
-        P.query_stride, P.judge_stride, P.attribute_stride = x.strides[0], x.strides[1], x.strides[2]
+        P.query_stride, P.judge_stride = x.strides[0], x.strides[1]
+        P.attribute_stride = x.strides[2]
         cdef Py_buffer *y = self._hold(median, PyBUF_STRIDES | PyBUF_WRITABLE)
         P.median = <char *> y.buf
         P.median_query_stride, P.median_attribute_stride = y.strides[0], y.strides[1]

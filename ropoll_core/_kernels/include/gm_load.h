@@ -185,8 +185,8 @@ static void classify(const GmPanels &P, Block &B) {
  * the same few lines of the cache. */
 static inline ptrdiff_t row_stride(ptrdiff_t d) { return d % 32 == 0 ? d + 1 : d; }
 
-/* Scores of the W queries at `places` into x (n, row_stride(d)) and their weights over the largest into
- * w (n,). A query of fewer than n valid judges repeats its first with weight 0, which changes
+/* Scores of the W queries at `places` into x (n, row_stride(d)), their weights over the largest
+ * into w (n,). A query of fewer than n valid judges repeats its first with weight 0, which changes
  * no bit of its result. */
 template <typename T>
 static void load_lanes(
