@@ -75,17 +75,29 @@ def as_valid_scores(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Scores (n_items, n_judges, n_attributes) in float64, contiguous, and who is valid.
 
-    A judge with a missing attribute is missing as a whole: its vector is all NaN in the copy.
+    A judge with a missing attribute is missing as a whole: its vector is all NaN, in a copy if
+    there is such a judge. Otherwise the array may be the caller's own: do not write to it.
     """
     array, lead = as_scores(scores, argument)
     if len(lead) != 1:
         raise ValueError(
             f"{argument} must have 3 axes (n_items, n_judges, n_attributes), got {len(lead) + 2}"
         )
-    array = np.array(array, dtype=np.float64, order="C")
-    _raise_infinite(array, argument, ("item", "judge", "attribute"))
-    valid = ~np.isnan(array).any(axis=2)
-    array[~valid] = np.nan
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    n_items, n_judges, n_attributes = array.shape
+    # One pass: a sum is finite unless a score is not (or it overflows, which the second look,
+    # at those rows alone, sorts out).
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = array.reshape(-1, n_attributes) @ np.ones(n_attributes)
+    valid = np.isfinite(sums).reshape(n_items, n_judges)
+    if not valid.all():
+        _raise_infinite(array, argument, ("item", "judge", "attribute"))
+        odd = np.nonzero(~valid)
+        missing = np.isnan(array[odd])
+        valid[odd] = ~missing.any(axis=1)
+        if (missing.any(axis=1) & ~missing.all(axis=1)).any():
+            array = array.copy()
+            array[~valid] = np.nan
     return array, valid
 
 

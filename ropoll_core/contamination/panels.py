@@ -228,7 +228,9 @@ def natural_failure_rate(scores: Any) -> NDArray[np.float64]:
 
 
 def _failure_rate(clean: NDArray[np.float64], valid: NDArray[np.bool_]) -> NDArray[np.float64]:
-    failed = ~valid | (clean == 0).all(axis=2)
+    failed = ~valid
+    nothing = np.nonzero(clean[:, :, 0] == 0)
+    failed[nothing] = (clean[nothing] == 0).all(axis=1)
     if not len(failed):
         return np.full(failed.shape[1], np.nan)
     rate: NDArray[np.float64] = failed.mean(axis=0)

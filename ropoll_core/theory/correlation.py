@@ -54,7 +54,7 @@ def judge_correlation(scores: Any, *, truth: Any = None) -> JudgeCorrelation:
     _check_two_judges(n_judges)
     if truth is not None:
         known = as_truth(truth, n_items, n_attributes)
-        array -= known[:, None, :]
+        array = array - known[:, None, :]
         valid &= ~np.isnan(known).any(axis=1, keepdims=True)
     pairs = [_pairwise(array[:, :, a], valid) for a in range(n_attributes)]
     matrix = np.stack([correlation for correlation, _ in pairs])

@@ -225,3 +225,13 @@ def test_simulate_refuses(change, message):
     arguments = {"n_items": 4, "n_judges": 3, "n_attributes": 2, "scale": SCALE, "sigma": 1.0}
     with pytest.raises(ValueError, match=message):
         contamination.simulate_jury(**(arguments | change))
+
+
+def test_scores_near_the_largest_double_are_valid():
+    scores = np.full((2, 2, 3), 1.7e308)
+    scores[1, 1] = [1.7e308, -1.7e308, np.nan]
+    result = contamination.corrupt(np.ones((2, 3)), scores, "zeros", rate=0.0, scale=SCALE, rng=1)
+    np.testing.assert_array_equal(result.scores[0], scores[0])
+    assert np.isnan(result.scores[1, 1]).all()
+    assert result.natural_failure_rate.tolist() == [0.0, 0.5]
+    assert np.isnan(scores[1, 1]).tolist() == [False, False, True]  # not written to
