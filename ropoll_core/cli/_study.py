@@ -29,6 +29,12 @@ _JURY: dict[str, Any] = {
     "correlation": 0.5,
     "failure_rate": 0.02,
 }
+_METHODS = (
+    *contamination.PAPER_METHODS,
+    "coordinatewise_trimmed_mean",
+    "medoid",
+    "krum",
+)
 _SIZES = (3, 5, 7, 13)
 _SIZE_RATES = (0.0, 0.3)
 _SIZE_CORRUPTION = "bimodal-random"
@@ -41,7 +47,7 @@ class StudyOptions:
     preset: str = "quick"
     jury: dict[str, Any] = field(default_factory=dict)
     scale: tuple[float, float] | None = None
-    methods: tuple[str, ...] = contamination.PAPER_METHODS
+    methods: tuple[str, ...] = _METHODS
     corruptions: tuple[str, ...] = tuple(contamination.CORRUPTIONS)
     rates: tuple[float, ...] = contamination.PAPER_RATES
     sizes: tuple[int, ...] | None = None

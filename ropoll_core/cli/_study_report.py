@@ -63,7 +63,9 @@ def summary_rows(sweep: Sweep, committee: int) -> list[list[str]]:
 
 
 def _number(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3g}" if value >= 10 else f"{value:.3f}"
+    if np.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}" if value >= 10 else f"{value:.3f}"
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -125,7 +127,9 @@ def _claims(study: Study) -> list[str]:
         "",
         f"{held} of {len(rows)} hold. Rates are the probability that a judge is corrupted on an "
         "item, so at rate 0.3 a committee of three has a corrupted majority on 22 % of the items, "
-        "and one of five on 16 %; where those agree, no aggregator survives.",
+        "and one of five on 16 %; where those agree, no aggregator survives. A Cauchy variable has "
+        "no variance: errors under cauchy-far grow with the number of panels, and their intervals "
+        "are wide.",
         "",
         *_table(["claim", "committee", "holds", "measured"], rows),
         *_worse(study.grid),

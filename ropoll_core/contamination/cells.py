@@ -88,6 +88,12 @@ def cell_totals(
     n_blocks = -(-n_items // n_block)
     # A block lasts milliseconds, so each is a chunk of its own.
     run_chunks(kernel, n_blocks, cost_ns=5e6, workers=workers, scratch=scratch)
+    if not np.isfinite(totals).all():
+        m, item = np.argwhere(~np.isfinite(totals))[0]
+        raise ValueError(
+            f"method {list(methods)[m]} must give finite estimates or NaN whose squared error is "
+            f"a double, got an infinity at item {item}, committee {committee.name}"
+        )
     return totals, counts
 
 

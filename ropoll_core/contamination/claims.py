@@ -78,13 +78,17 @@ def _rmse(sweep: Sweep, seat: int, corruption: str, rate: float, method: str) ->
     return float(sweep.rmse[seat, k, r, sweep.methods.index(method)])
 
 
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def _diverges(sweep: Sweep, seat: int) -> Claim:
     clean = _rmse(sweep, seat, "cauchy-far", 0.0, "mean")
     hit = _rmse(sweep, seat, "cauchy-far", _RATE, "mean")
     return Claim(
         "Under 30 % cauchy-far the mean's error grows by one to three orders of magnitude or more",
         sweep.committees[seat],
-        f"mean {clean:.3g} to {hit:.3g}, {hit / clean:.3g} times",
+        f"mean {clean:.3g} to {_short(hit)}, {_short(hit / clean)} times",
         hit > 10 * clean,
     )
 
@@ -95,7 +99,7 @@ def _stays(sweep: Sweep, seat: int) -> Claim:
     return Claim(
         "Under 30 % cauchy-far the geometric median stays (its error at most doubles)",
         sweep.committees[seat],
-        f"geometric median {clean:.3g} to {hit:.3g}, {hit / clean:.3g} times",
+        f"geometric median {clean:.3g} to {_short(hit)}, {_short(hit / clean)} times",
         hit < 2 * clean,
     )
 

@@ -66,8 +66,11 @@ def _scale_errors(axes: Any, values: NDArray[np.float64]) -> None:
 
 
 def _legend(figure: Any, axes: Any) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    inches = 0.6 + 0.085 * max(map(len, labels), default=1)  # an entry, at the default font
+    columns = max(int(figure.get_figwidth() / inches), 1)
     figure.legend(
-        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False
+        handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), frameon=False
     )
 
 
@@ -140,7 +143,7 @@ def jury_size_figure(sweep: Sweep, *, corruption: str | None = None) -> Any:
     name = sweep.corruptions[0] if corruption is None else corruption
     k = sweep.corruptions.index(as_choice(name, "corruption", sweep.corruptions))
     n_rates = len(sweep.rates)
-    figure = _new_figure(3.6 * n_rates, 3.5)
+    figure = _new_figure(3.6 * n_rates, 4.2)
     grid = figure.subplots(1, n_rates, squeeze=False)[0]
     order = np.argsort(sweep.n_judges, kind="stable")
     for rate, axes in enumerate(grid):
@@ -181,7 +184,7 @@ def premium_figure(sweep: Sweep) -> Any:
         raise ValueError("sweep must have a baseline and a rate of 0 to have a premium")
     clean = int(np.flatnonzero(sweep.rates == 0)[0])
     others = [m for m, name in enumerate(sweep.methods) if name != sweep.baseline]
-    figure = _new_figure(1.6 * len(sweep.committees) + 2.5, 3.4)
+    figure = _new_figure(1.6 * len(sweep.committees) + 2.5, 3.8)
     axes = figure.subplots()
     width = 0.8 / max(len(others), 1)
     seats = np.arange(len(sweep.committees))

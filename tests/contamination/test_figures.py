@@ -63,6 +63,14 @@ def test_jury_size(sweep):
     np.testing.assert_array_equal(line.get_ydata(), sweep.rmse[:, 0, 1, 1])
 
 
+def test_legend_fits_the_figure(sweep):
+    for figure in (figures.jury_size_figure(sweep), figures.premium_figure(sweep)):
+        figure.draw_without_rendering()
+        box = figure.legends[0].get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+
+
 def test_premium(sweep):
     axes = figures.premium_figure(sweep).axes[0]
     heights = [bar.get_height() for bar in axes.patches]

@@ -1,5 +1,6 @@
 """Sweeps: each cell against a plain twin, to the bit under threads and resumption."""
 
+import functools
 import itertools
 import tracemalloc
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from reference.study import MEMBER, Draws
 
-from ropoll_core import contamination, resampling
+from ropoll_core import contamination, resampling, scores
 
 SCALE = (0.0, 4.0)
 
@@ -299,11 +300,13 @@ def test_no_resamples_no_intervals(jury):
     [
         ({"methods": "mean"}, TypeError, "methods must be a sequence of names or a mapping"),
         ({"methods": ["nonsense"]}, ValueError, "method must be one of"),
+        ({"methods": ["huber_mean"]}, TypeError, "'huber_mean' needs threshold: map a label"),
         ({"methods": [mean]}, TypeError, "methods must hold names, or be a mapping"),
         ({"methods": {"mean": 3}}, TypeError, "methods must map to names or functions"),
         ({"methods": {}}, ValueError, "methods must not be empty"),
         ({"methods": ["mean", "mean"]}, ValueError, "must not repeat a name"),
         ({"methods": {"mean": lambda p: p[:, 0, :1]}}, ValueError, "method mean must give shape"),
+        ({"methods": {"mean": lambda p: p[:, 0] + np.inf}}, ValueError, "must give finite"),
         ({"methods": {"mean": lambda p: p.sort() or p[:, 0]}}, ValueError, "read-only"),
         ({"corruptions": ["nonsense"]}, ValueError, "corruption must be one of"),
         ({"baseline": "median"}, ValueError, "baseline must be None or one of the methods mean"),
@@ -357,3 +360,23 @@ def test_memory_does_not_grow_with_replicates_or_cells():
     once = peak(n_replicates=10)
     # All panels at once would take 500 x 400 x 5 x 3 x 8 bytes = 24 MB a cell.
     assert peak(n_replicates=400, rates=[0.0, 0.1, 0.2, 0.3]) < once + 1_000_000
+
+
+def test_every_method_of_the_toolbox_that_needs_nothing_more(jury):
+    names = [name for name in scores.METHODS if name not in {"huber_mean", "bulyan"}]
+    huber = functools.partial(scores.huber_mean, threshold=0.5, max_iter=10_000)
+    methods = {name: name for name in names} | {"huber": huber}
+    result = run(jury, methods=methods, committees=[3, 6], corruptions=["zeros"], workers=2)
+    refused = {name for name, seat in result.not_applicable if seat == "3 of 6"}
+    assert refused == {"trimmed_mean", "coordinatewise_trimmed_mean"}
+    assert {name for name, seat in result.not_applicable if seat == "all 6"} == set()
+    applied = [name not in refused for name in result.methods]
+    assert np.isfinite(result.rmse[0][..., applied]).all()
+    assert np.isfinite(result.rmse[1]).all()
+    # Two of three judges are too few for Krum: those panels are counted, not guessed.
+    assert result.n_undefined[0, 0, 0, result.methods.index("krum")] > 0
+    single = run(jury, methods={"medoid": "medoid"}, baseline=None, committees=[6],
+                 corruptions=["zeros"])  # fmt: skip
+    np.testing.assert_array_equal(
+        single.rmse[0, ..., 0], result.rmse[1, ..., result.methods.index("medoid")]
+    )
