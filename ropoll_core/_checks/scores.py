@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NAN_POLICIES", "as_scores", "as_weights", "raise_infinite", "raise_missing"]
+__all__ = [
+    "NAN_POLICIES",
+    "as_labels",
+    "as_scores",
+    "as_weights",
+    "raise_infinite",
+    "raise_missing",
+]
 
 NAN_POLICIES = ("omit", "propagate", "raise")
 _NATIVE = (np.dtype(np.float64), np.dtype(np.float32))
@@ -112,6 +119,23 @@ def as_weights(
         where = "" if array.ndim == 1 else f" of query {_query(int(empty.argmax()), lead)}"
         raise ValueError(f"weights{where} must not all be zero")
     return rows
+
+
+def as_labels(labels: Any, scores: NDArray[Any]) -> NDArray[np.float64]:
+    """Reference scores as float64 (n_queries, n_attributes); NaN where there is none."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "O":
+        array = _from_objects(array, "labels")
+    if array.dtype.kind not in "iubf":
+        raise TypeError(f"labels must hold real numbers, got dtype {array.dtype}")
+    shape = (scores.shape[0], scores.shape[2])
+    if array.shape != shape:
+        raise ValueError(f"labels must have shape {shape}, got {array.shape}")
+    result: NDArray[np.float64] = array.astype(np.float64)
+    if np.isinf(result).any():
+        place = tuple(int(i) for i in np.argwhere(np.isinf(result))[0])
+        raise ValueError(f"labels must be finite or NaN (no label), got inf at index {place}")
+    return result
 
 
 def _query(position: int, lead: tuple[int, ...]) -> int | tuple[int, ...]:

@@ -3,9 +3,8 @@
 Contract: the caller has checked everything. `scores` (n_queries, n_judges, n_attributes), any
 strides; `weights` None or contiguous float64 (1 or n_queries, n_judges); `out`
 (n_queries, n_attributes), any strides, of the type of `scores`: float32 or float64, native and
-aligned. `status`
-(n_queries,) and `seen` (8,) are uint8, `seen` zeroed. `report` is None or (n_valid, n_used,
-used): int32, int32, uint8 (n_queries, n_judges). The arrays must not be empty.
+aligned. `status` (n_queries,) and `seen` (8,) are uint8, `seen` zeroed. `report` is None or
+(n_valid, n_used, used): int32, int32, uint8 (n_queries, n_judges). No array is empty.
 """
 
 
@@ -45,6 +44,11 @@ cdef class Batch:
             self.c.n_used = &count[0]
             used = report[2]
             self.c.used = &used[0, 0]
+
+    def set_status(self, Py_ssize_t query, unsigned char status):
+        """Replace the status of a query that a later kernel found wanting."""
+        self.c.status[query] = status
+        self.c.seen[status] = 1
 
     cdef void _set_shape(self, const Py_ssize_t *shape, const Py_ssize_t *strides,
                          const Py_ssize_t *out_strides) noexcept:

@@ -11,7 +11,9 @@ from ropoll_core.scores._geometric_median import geometric_median
 from ropoll_core.scores._huber import huber_mean
 from ropoll_core.scores._krum import bulyan, krum, multi_krum
 from ropoll_core.scores._means import coordinatewise_trimmed_mean, mean, trimmed_mean
+from ropoll_core.scores._median_of_means import median_of_means
 from ropoll_core.scores._medians import coordinatewise_median, medoid
+from ropoll_core.scores._tukey import random_tukey_median, tukey_median
 
 __all__ = ["METHODS", "aggregate"]
 
@@ -22,10 +24,14 @@ METHODS: dict[str, Callable[..., Any]] = {
     "coordinatewise_median": coordinatewise_median,
     "trimmed_mean": trimmed_mean,
     "coordinatewise_trimmed_mean": coordinatewise_trimmed_mean,
+    "median_of_means": median_of_means,
+    "geometric_median_of_means": median_of_means,
     "medoid": medoid,
     "krum": krum,
     "multi_krum": multi_krum,
     "bulyan": bulyan,
+    "tukey_median": tukey_median,
+    "random_tukey_median": random_tukey_median,
     "huber_mean": huber_mean,
 }
 

@@ -26,7 +26,7 @@ __all__ = ["geometric_median"]
 
 _SOLVERS = ("newton", "weiszfeld")
 _INFINITE = len(Status)  # the kernel's code after the public ones
-_CERTIFIED_TO = {4: 1e-5, 8: 1e-12}  # by item size
+CERTIFIED_TO = {4: 1e-5, 8: 1e-12}  # by item size
 
 
 @overload
@@ -166,7 +166,7 @@ def geometric_median(
     panels, lead = as_scores(scores)
     n_queries, n_judges, n_attributes = panels.shape
     judge_weights = as_weights(weights, panels, lead)
-    certify = _CERTIFIED_TO[panels.itemsize]
+    certify = CERTIFIED_TO[panels.itemsize]
     step = 1e-8
     if tol is not None:
         if newton:

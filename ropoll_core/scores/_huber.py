@@ -81,9 +81,9 @@ def huber_mean(
 
     Notes
     -----
-    Starts at the coordinate-wise median; Newton steps where they help, reweighted means where
-    they do not. The minimum is unique where any judge lies within `threshold` of it. Breakdown
-    point 1/2. Cost O(n_judges n_attributes^2 + n_attributes^3) a step, seldom more than 10 steps.
+    Newton steps with a line search from the coordinate-wise median. The minimum is unique where
+    any judge lies within `threshold` of it. Breakdown point 1/2. Cost O(n_judges n_attributes^2 +
+    n_attributes^3) a step, seldom more than 10 steps.
 
     References
     ----------

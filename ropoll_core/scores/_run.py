@@ -26,16 +26,16 @@ def run_panels(
     panels: Panels,
     kernel: Callable[..., None],
     *options: Any,
-    scratch: int,
+    scratch: int | Callable[[], Any],
     cost_ns: float,
     reasons: dict[AggregateStatus, str] | None = None,
     by_judge: bool = True,
 ) -> NDArray[Any] | Aggregate:
     """Run ``kernel(batch, *options, start, stop, scratch)`` over all panels and wrap the result.
 
-    `scratch` is how many doubles each thread gets. `reasons` says for each status worth a
-    warning how a sentence about the queries that have it goes on. `by_judge`: whole judges are
-    used or not.
+    `scratch` is how many doubles each thread gets, or makes what it gets. `reasons` says for each
+    status worth a warning how a sentence about the queries that have it goes on. `by_judge`: whole
+    judges are used or not.
     """
     n_queries, n_judges, _ = panels.scores.shape
     status = np.empty(n_queries, np.uint8)
@@ -56,7 +56,7 @@ def run_panels(
             cost_ns=cost_ns,
             workers=panels.workers,
             lanes=_LANES,
-            scratch=lambda: np.empty(scratch),
+            scratch=scratch if callable(scratch) else lambda: np.empty(scratch),
         )
         _raise_bad(panels, seen)
     if report is None:

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from ropoll_core.scores import geometric_median
+
 
 def valid(panel, weights=None):
     """The judges with complete scores and a positive weight, and their weights."""
@@ -120,6 +122,18 @@ def huber_mean(panel, threshold, weights=None):
     return z
 
 
+def group_means(panel, n_groups, order=None):
+    keep = ~np.isnan(panel).any(axis=1)
+    order = [j for j in (range(len(panel)) if order is None else order) if keep[j]]
+    return np.array([panel[part].mean(axis=0) for part in np.array_split(order, n_groups)])
+
+
+def median_of_means(panel, n_groups):
+    if len(valid(panel)[0]) < n_groups:
+        return np.full(np.shape(panel)[1], np.nan)
+    return geometric_median(group_means(np.asarray(panel, dtype=float), n_groups))  # tested itself
+
+
 # Method -> (options, twin, fewest valid judges). The one registry behind the tests.
 METHODS = {
     "mean": ({}, mean, 1),
@@ -127,6 +141,7 @@ METHODS = {
     "trimmed_mean": ({"proportion": 0.4}, trimmed_mean, 1),
     "coordinatewise_trimmed_mean": ({"proportion": 0.25}, coordinatewise_trimmed_mean, 1),
     "medoid": ({}, medoid, 1),
+    "median_of_means": ({"n_groups": 3}, median_of_means, 3),
     "krum": ({"n_faulty": 1}, krum, 5),
     "multi_krum": ({"n_faulty": 1}, multi_krum, 5),
     "bulyan": ({"n_faulty": 1}, bulyan, 7),

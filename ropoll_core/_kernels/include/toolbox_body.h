@@ -75,7 +75,8 @@ struct Bulyan {
         const int rounds = most(p.count[0]);
         for (int round = 0; round < rounds; round++) {
             const V left = p.m - all<V>((double)round);
-            const V close = greater(left - p.count[1] - 2.0, all<V>(1.0));
+            const V close =
+                lesser(greater(left - p.count[1] - 2.0, all<V>(1.0)), left - 1.0);
             krum_costs(p, square, alive, close, row, cost);
             const V best = first_smallest(cost, n, krum_rounding(p));
             for (ptrdiff_t k = 0; k < n; k++) {
@@ -115,11 +116,11 @@ struct Bulyan {
 };
 
 /* Minimiser of sum_i w_i rho(|x_i - z|), rho(r) = r^2/2 up to the threshold c and c r - c^2/2
- * beyond. Starts at, and works relative to, the coordinate-wise median. A Newton step is taken
- * where it halves the smallest gradient met so far, else a step of iteratively reweighted means,
- * which never raises the objective; so the iteration always converges, in the end fast. Stops
- * once |gradient| times the distance to the farthest judge, a bound on the objective's excess
- * because the minimiser is in the judges' hull, is at most tol times the objective. */
+ * beyond. Starts at, and works relative to, the coordinate-wise median. Newton steps with a line
+ * search on the slope, which is monotone along a line because the objective is convex; where the
+ * Hessian is singular, a step towards the reweighted mean. Stops once |gradient| times the
+ * distance to the farthest judge, a bound on the objective's excess because the minimiser is in
+ * the judges' hull, is at most tol times the objective. */
 struct HuberMean {
     double threshold, tol;
     int max_iter;
@@ -147,25 +148,40 @@ struct HuberMean {
         for (ptrdiff_t k = 0; k < p.n; k++)
             for (ptrdiff_t a = 0; a < d; a++) p.x[k * d + a] = scores[k * d + a] - origin[a];
         evaluate(p, now);
-        V smallest = now.norm, done = all<V>(0.0);
+        V done = all<V>(0.0);
         for (int iteration = 0;; iteration++) {
             done = now.norm * now.farthest <= tol * now.objective ? all<V>(1.0) : done;
             if (least(done) > 0 || iteration == max_iter) break;
             newton_step(p, now, hessian, step);
-            for (ptrdiff_t a = 0; a < d; a++) next.z[a] = now.z[a] + step[a];
-            evaluate(p, next);
-            const auto good = next.norm <= 0.5 * smallest;
-            for (ptrdiff_t a = 0; a < d; a++) {
-                const V reweighted = now.z[a] + now.gradient[a] / now.weight;
-                const V moved = good ? next.z[a] : reweighted;
-                now.z[a] = done > 0.0 ? now.z[a] : moved;
-            }
+            const V length = search(p, now, step, next, done);
+            for (ptrdiff_t a = 0; a < d; a++)
+                now.z[a] = done > 0.0 ? now.z[a] : now.z[a] + length * step[a];
             evaluate(p, now);
-            smallest = lesser(smallest, now.norm);
         }
         p.converged = done;
         p.x = scores;
         for (ptrdiff_t a = 0; a < d; a++) p.y[a] = now.z[a] + origin[a];
+    }
+
+    /* How far to go along `step`: to where at most a third of the slope is left, either way. */
+    template <class V>
+    V search(const Block<V> &p, const Point<V> &from, const V *step, Point<V> &at, V done) const {
+        V low = all<V>(0.0), high = all<V>(-1.0), length = all<V>(1.0), slope = all<V>(0.0);
+        for (ptrdiff_t a = 0; a < p.d; a++) slope += from.gradient[a] * step[a];
+        for (int trial = 0; trial < 50; trial++) {
+            for (ptrdiff_t a = 0; a < p.d; a++) at.z[a] = from.z[a] + length * step[a];
+            evaluate(p, at);
+            V rest = all<V>(0.0);
+            for (ptrdiff_t a = 0; a < p.d; a++) rest += at.gradient[a] * step[a];
+            done = (rest <= slope / 3.0) & (rest >= slope / -3.0) ? all<V>(1.0) : done;
+            if (least(done) > 0) break;
+            const auto beyond = rest < 0.0;
+            low = beyond ? low : length;
+            high = beyond ? length : high;
+            const V next = high > 0.0 ? 0.5 * (low + high) : 4.0 * length;
+            length = done > 0.0 ? length : next;
+        }
+        return length;
     }
 
     template <class V> static double least(V v) {
@@ -201,8 +217,8 @@ struct HuberMean {
         return sum;
     }
 
-    /* step = H^-1 gradient by LDL^T, H = sum w (I inside, c/r (I - u u^T) outside). A singular H
-     * gives a step that is not finite, which evaluate() shows to be a bad one. */
+    /* step = H^-1 gradient by LDL^T, H = sum w (I inside, c/r (I - u u^T) outside); towards the
+     * reweighted mean where H is singular to rounding. */
     template <class V>
     void newton_step(const Block<V> &p, const Point<V> &at, V *h, V *step) const {
         const ptrdiff_t d = p.d;
@@ -232,6 +248,12 @@ struct HuberMean {
         for (ptrdiff_t a = 0; a < d; a++) step[a] /= h[a * d + a];
         for (ptrdiff_t a = d; a-- > 0;)
             for (ptrdiff_t b = a + 1; b < d; b++) step[a] -= h[b * d + a] * step[b];
+        V smallest = at.weight;
+        for (ptrdiff_t a = 0; a < d; a++)
+            smallest = h[a * d + a] < smallest ? h[a * d + a] : smallest;
+        const auto regular = smallest > 1e-14 * at.weight;
+        for (ptrdiff_t a = 0; a < d; a++)
+            step[a] = regular ? step[a] : at.gradient[a] / at.weight;
     }
 };
 
