@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 from rich.console import Console
 
 from ropoll_core.cli._common import (
@@ -37,7 +38,7 @@ from ropoll_core.jury import (
     selective_accuracy,
     shared_blind_spot,
 )
-from ropoll_core.tables import AnswerTable, read_answers
+from ropoll_core.tables import AnswerTable, TableError, read_answers
 from ropoll_core.votes import EffectiveVotes, effective_votes
 
 __all__ = ["jury"]
@@ -65,46 +66,53 @@ class Ties(StrEnum):
     STRICT = "strict"
 
 
+Gold = Annotated[str | None, typer.Option(help="Column of the right answer.", metavar="COLUMN")]
+Answer = Annotated[str | None, typer.Option(help="Column of the answer.", metavar="COLUMN")]
+Task = Annotated[
+    str | None, typer.Option(help="Column of the task, resampled as a whole.", metavar="COLUMN")
+]
+Group = Annotated[
+    str | None, typer.Option(help="Column to leave out a group at a time.", metavar="COLUMN")
+]
+Member = Annotated[
+    list[str] | None, typer.Option(help="Use only this judge; repeatable.", metavar="NAME")
+]
+EmptyOption = Annotated[Empty, typer.Option(help="An empty answer is missing, or an answer.")]
+MissingOption = Annotated[
+    Missing, typer.Option(help="A missing answer leaves out its item, or is wrong.")
+]
+TiesOption = Annotated[Ties, typer.Option(help="Credit of a tie in the dial and the cascade.")]
+Split = Annotated[
+    float, typer.Option(help="Share of the tasks that the held-out law is fitted to.", metavar="P")
+]
+BlindSpots = Annotated[
+    bool, typer.Option("--blind-spots", help="Test pairs of judges for shared errors.")
+]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples.", metavar="N")]
+Confidence = Annotated[float, typer.Option(help="Level of all intervals.", metavar="P")]
+Seed = Annotated[int, typer.Option(help="Of every random draw.", metavar="N")]
+
+
 def jury(
     file: File,
-    gold: Annotated[
-        str | None, typer.Option(help="Column of the right answer.", metavar="COLUMN")
-    ] = None,
+    gold: Gold = None,
+    task: Task = None,
+    group: Group = None,
+    member: Member = None,
+    empty: EmptyOption = Empty.MISSING,
+    missing: MissingOption = Missing.OMIT,
+    ties: TiesOption = Ties.UNIFORM,
+    split: Split = 0.5,
+    blind_spots: BlindSpots = False,
     item: Item = None,
     judge: Judge = None,
-    answer: Annotated[
-        str | None, typer.Option(help="Column of the answer.", metavar="COLUMN")
-    ] = None,
-    tasks: Annotated[
-        str | None, typer.Option(help="Column of the task that is resampled.", metavar="COLUMN")
-    ] = None,
-    groups: Annotated[
-        str | None, typer.Option(help="Column to leave out a group at a time.", metavar="COLUMN")
-    ] = None,
-    member: Annotated[
-        list[str] | None, typer.Option(help="Use only this judge; repeatable.", metavar="NAME")
-    ] = None,
+    answer: Answer = None,
     where: Where = None,
     missing_values: MissingValues = None,
-    empty: Annotated[
-        Empty, typer.Option(help="An empty answer is missing, or an answer.")
-    ] = Empty.MISSING,
-    missing: Annotated[
-        Missing, typer.Option(help="A missing answer leaves out its item, or is wrong.")
-    ] = Missing.OMIT,
-    ties: Annotated[
-        Ties, typer.Option(help="Credit of a tie in the dial and cascade.")
-    ] = Ties.UNIFORM,
-    split: Annotated[
-        float, typer.Option(help="Share of the tasks that the held-out law is fitted to.")
-    ] = 0.5,
-    blind_spots: Annotated[
-        bool, typer.Option("--blind-spots", help="Test pairs of judges for shared errors.")
-    ] = False,
-    resamples: Annotated[int, typer.Option(help="Bootstrap resamples.", metavar="N")] = 10_000,
-    confidence: Annotated[float, typer.Option(help="Level of all intervals.", metavar="P")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of every random draw.", metavar="N")] = 0,
     delimiter: Delimiter = None,
+    resamples: Resamples = 10_000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 0,
     workers: Workers = -1,
     json: Json = False,
 ) -> None:
@@ -121,14 +129,16 @@ def jury(
                 judge=judge,
                 answer=answer,
                 gold=gold,
-                tasks=tasks,
-                groups=groups,
+                tasks=task,
+                groups=group,
                 where=as_pairs(where, "--where"),
                 missing_values=missing_values or (),
                 empty=empty.value,
                 delimiter="\t" if delimiter == "\\t" else delimiter,
                 workers=workers,
             )
+        if table.gold is None:
+            raise TableError(f"{file}: no column of right answers found; name it with --gold")
         options = {
             "missing": missing.value,
             "n_resamples": resamples,
@@ -136,7 +146,7 @@ def jury(
             "rng": seed,
             "workers": workers,
         }
-        study = _study(table, member, split, ties.value, blind_spots, options)
+        study = _study(table, table.gold, member, split, ties.value, blind_spots, options)
     emit(json, lambda: _as_json(study), lambda console: _print(study, console))
 
 
@@ -153,22 +163,21 @@ class _Study(NamedTuple):
 
 def _study(
     table: AnswerTable,
+    gold: NDArray[np.int32],
     member: list[str] | None,
     split: float,
     ties: str,
     blind_spots: bool,
     options: dict[str, Any],
 ) -> _Study:
-    if table.gold is None:
-        raise ValueError("the table has no column of right answers; name it with --gold")
     columns = _members(table, member)
     codes = np.ascontiguousarray(table.answers[:, columns])
     # The codes are their own classes, so that -1 is missing, in answers and in gold.
     options = options | {"key": codes, "tasks": table.tasks}
-    fit = ConsensusLaw.fit(codes, table.gold, groups=table.groups, **options)
-    held_out = ConsensusLaw.fit(codes, table.gold, split=split, **options)
-    known = table.gold >= 0
-    right = codes[known] == table.gold[known, None]
+    fit = ConsensusLaw.fit(codes, gold, groups=table.groups, **options)
+    held_out = ConsensusLaw.fit(codes, gold, split=split, **options)
+    known = gold >= 0
+    right = codes[known] == gold[known, None]
     # -1: no ballot, where a missing answer is not a wrong one
     errors = np.where((codes[known] < 0) & (options["missing"] == "omit"), -1, ~right)
     names = [str(name) for name in table.judges[columns]]
@@ -178,9 +187,9 @@ def _study(
         votes=effective_votes(errors.astype(np.int8), judges=names),
         fit=fit,
         held_out=held_out,
-        dial=selective_accuracy(codes, table.gold, ties=ties, **options),
-        cascade=cascade(codes, table.gold, ties=ties, **options),
-        blind_spot=shared_blind_spot(codes, table.gold, **options) if blind_spots else None,
+        dial=selective_accuracy(codes, gold, ties=ties, **options),
+        cascade=cascade(codes, gold, ties=ties, **options),
+        blind_spot=shared_blind_spot(codes, gold, **options) if blind_spots else None,
     )
 
 

@@ -119,6 +119,27 @@ def test_recovers_what_was_simulated():
     assert exact.floor(6) == pytest.approx(fit.measured_floor.value, abs=0.004)
 
 
+@pytest.mark.slow
+def test_intervals_cover_what_was_simulated():
+    law = ConsensusLaw(0.6, 0.35, (0.7, 0.3))
+    covered = np.zeros(3)
+    n_data_sets = 400
+    for seed in range(n_data_sets):
+        answers = law.simulate(4, 300, rng=seed)
+        fit = ConsensusLaw.fit(answers, np.zeros(300, dtype=int), rng=seed, n_resamples=1000)
+        floor = fit.measured_floor
+        covered += [
+            fit.member_accuracy.low <= 0.6 <= fit.member_accuracy.high,
+            fit.correlation.low <= 0.35 <= fit.correlation.high,
+            floor.low <= law.floor(4) <= floor.high,
+        ]
+    share = covered / n_data_sets
+    error = 3.5 * np.sqrt(0.95 * 0.05 / n_data_sets)
+    assert abs(share[0] - 0.95) < error
+    assert abs(share[1] - 0.95) < error + 0.01  # the percentile interval of a correlation is short
+    assert share[2] > 0.95 - error  # an exact binomial interval covers at least as often
+
+
 def test_split_calibrates_on_one_part_and_measures_the_other():
     answers, gold = some_answers(n=500, k=4, seed=2)
     part = np.arange(500) % 3 > 0
