@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_moments", "as_rows", "as_statistics", "as_tasks"]
+__all__ = ["as_moments", "as_rows", "as_statistics", "as_strata", "as_tasks"]
 
 _MISSING_TYPES = {"NAType", "NaTType"}
 _LISTED = 5
@@ -114,6 +114,27 @@ def as_tasks(
         _, inverse = np.unique(keys, return_inverse=True)
         codes, n_tasks = inverse.reshape(-1), int(inverse.max(initial=-1)) + 1
     return codes.astype(np.int64, copy=False), n_tasks
+
+
+def as_strata(
+    strata: Any, codes: NDArray[np.int64] | None, n_rows: int, n_tasks: int
+) -> NDArray[np.int64] | None:
+    """Stratum number of each task; None for a single stratum."""
+    if strata is None:
+        return None
+    numbers, _ = as_tasks(strata, n_rows, argument="strata")
+    assert numbers is not None
+    if codes is None:
+        return numbers
+    of_task = np.empty(n_tasks, dtype=np.int64)
+    of_task[codes] = numbers
+    strays = of_task[codes] != numbers
+    if strays.any():
+        row = int(strays.argmax())
+        raise ValueError(
+            f"a task must lie in one stratum: row {row} has another than other rows of its task"
+        )
+    return of_task
 
 
 def _as_keys(tasks: Any, argument: str) -> NDArray[Any]:

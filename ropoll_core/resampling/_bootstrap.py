@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_choice, as_count, as_real
-from ropoll_core._checks.resampling import as_moments, as_rows, as_statistics, as_tasks
+from ropoll_core._checks.resampling import (
+    as_moments,
+    as_rows,
+    as_statistics,
+    as_strata,
+    as_tasks,
+)
 from ropoll_core._results.resampling import BootstrapResult, BootstrapStatus
 from ropoll_core._rng import as_key
 from ropoll_core.resampling._intervals import interval
@@ -27,6 +33,7 @@ def bootstrap(
     data: Any,
     *,
     tasks: Any = None,
+    strata: Any = None,
     n_resamples: int = 10_000,
     confidence_level: float = 0.95,
     method: str = "percentile",
@@ -53,6 +60,9 @@ def bootstrap(
     tasks : array_like of shape (n_rows,), optional
         The task of each row: any strings, numbers or hashable objects, rows in any order.
         Default: every row is its own task.
+    strata : array_like of shape (n_rows,), optional
+        Independent groups of tasks, keys as those of tasks: each resample draws from every group
+        as many tasks as it has. For two samples of their own sizes, and functions of totals.
     n_resamples : int
     confidence_level : float
         In (0, 1).
@@ -108,15 +118,17 @@ def bootstrap(
     # Check arguments: data, tasks
     table, n_rows = as_rows(data)
     codes, n_tasks = as_tasks(tasks, n_rows)
+    of_task = as_strata(strata, codes, n_rows, n_tasks)
+    fewest = n_tasks if of_task is None else _fewest(of_task)
     key = as_key(rng)
 
     results: list[BootstrapResult | None] = [None] * len(statistics)
-    for problem, places in _problems(statistics, table, codes, n_tasks, method):
+    for problem, places in _problems(statistics, table, codes, n_tasks, of_task, method):
         for place, one in zip(
             places, problem.sample(key, n_resamples, method, workers), strict=True
         ):
             results[place] = summarise(
-                one, method=method, level=level, n_tasks=n_tasks, n_rows=n_rows
+                one, method=method, level=level, n_tasks=n_tasks, fewest=fewest, n_rows=n_rows
             )
     return as_given(results)
 
@@ -134,12 +146,18 @@ def _problems(
     table: Any,
     codes: NDArray[np.int64] | None,
     n_tasks: int,
+    strata: NDArray[np.int64] | None,
     method: str,
 ) -> Iterator[tuple[MomentProblem | RowProblem, list[int]]]:
     """The statistics of moments and those of rows, each kind with its places in the list."""
     studentized = method == "studentized"
     of_moments = [i for i, s in enumerate(statistics) if isinstance(s, Statistic)]
     of_rows = [i for i, s in enumerate(statistics) if not isinstance(s, Statistic)]
+    if strata is not None and (of_rows or studentized):
+        raise ValueError(
+            "strata are for functions of totals (Ratio, Mean, OfTotals, ...) and for the methods "
+            "percentile, basic and bca"
+        )
     if studentized and of_rows:
         raise TypeError("method='studentized' takes Ratio and Mean, not a function of the rows")
     if of_moments:
@@ -153,16 +171,23 @@ def _problems(
             n_tasks,
             studentized=studentized,
             share_draws=bool(of_rows),
+            strata=strata,
         )
         yield problem, of_moments
     if of_rows:
         yield RowProblem([statistics[i] for i in of_rows], table, codes, n_tasks), of_rows
 
 
+def _fewest(strata: NDArray[np.int64]) -> int:
+    """Tasks of the smallest stratum; 1 only if no stratum has more, for then nothing varies."""
+    sizes = np.bincount(strata)
+    return 1 if sizes.max() == 1 else max(int(sizes.min()), 2)
+
+
 def summarise(
-    one: Sampled, *, method: str, level: float, n_tasks: int, n_rows: int
+    one: Sampled, *, method: str, level: float, n_tasks: int, fewest: int, n_rows: int
 ) -> BootstrapResult:
-    """One statistic's result, output by output."""
+    """One statistic's result, output by output; `fewest` tasks are in the smallest stratum."""
     shape = one.estimate.shape
     n_resamples = one.replicates.shape[-1]
     low, high, error, p = (np.full(shape, np.nan) for _ in range(4))
@@ -176,13 +201,14 @@ def summarise(
         if one.jackknife is not None:
             extra["jackknife"] = one.jackknife[place]
             extra["weights"] = one.jackknife_weights
+            extra["starts"] = one.strata_starts
         if one.error is not None and one.errors is not None:
             pivots = divide(one.replicates[place] - estimate, one.errors[place])
             extra["pivots"] = _sorted(pivots)
             extra["error"] = float(one.error[place])
             undefined[place] = n_resamples - extra["pivots"].size
         low[place], high[place], status[place] = interval(
-            estimate, values, method=method, level=level, n_tasks=n_tasks, **extra
+            estimate, values, method=method, level=level, n_tasks=fewest, **extra
         )
         error[place] = _standard_error(values)
         if values.size:

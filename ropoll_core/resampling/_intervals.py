@@ -23,20 +23,30 @@ def sorted_quantile(values: NDArray[np.float64], level: float) -> float:
     return low + (high - low) * t if t < 0.5 else high - (high - low) * (1.0 - t)
 
 
-def acceleration(jackknife: NDArray[np.float64], weights: NDArray[np.int64] | None = None) -> float:
+def acceleration(
+    jackknife: NDArray[np.float64],
+    weights: NDArray[np.int64] | None = None,
+    starts: tuple[int, ...] = (0,),
+) -> float:
     """BCa's a = sum U^3 / (6 (sum U^2)^1.5), U = mean - value; 0 where the values do not vary.
 
     Each value counts `weights` times. Tasks without which the statistic is undefined (NaN) or
-    infinite are left out.
+    infinite are left out. Values of stratum s are those from starts[s] on; there
+    U = (1 - 1/n) (mean of the stratum - value), n being its number of tasks.
     """
-    finite = np.isfinite(jackknife)
-    values = jackknife[finite]
-    if values.size == 0 or values.min() == values.max():
+    n_of = np.ones(jackknife.size) if weights is None else weights.astype(np.float64)
+    influence = np.zeros(jackknife.size)
+    for start, stop in zip(starts, (*starts[1:], jackknife.size), strict=True):
+        finite = start + np.flatnonzero(np.isfinite(jackknife[start:stop]))
+        values, n = jackknife[finite], n_of[finite].sum()
+        if values.size and values.min() < values.max():
+            mean = (n_of[finite] * values).sum() / n
+            influence[finite] = (1.0 - 1.0 / n) * (mean - values)
+    largest = np.abs(influence).max(initial=0.0)
+    if largest == 0.0:
         return 0.0
-    n_of = np.ones(values.size) if weights is None else weights[finite].astype(np.float64)
-    influence = (n_of * values).sum() / n_of.sum() - values
     # Scaled first: squares of very small or large values leave the range of doubles.
-    influence /= np.abs(influence).max()
+    influence /= largest
     return float((n_of * influence**3).sum() / (6.0 * (n_of * influence**2).sum() ** 1.5))
 
 
@@ -69,13 +79,14 @@ def interval(
     n_tasks: int,
     jackknife: NDArray[np.float64] | None = None,
     weights: NDArray[np.int64] | None = None,
+    starts: tuple[int, ...] = (0,),
     pivots: NDArray[np.float64] | None = None,
     error: float = math.nan,
 ) -> tuple[float, float, BootstrapStatus]:
     """Interval from sorted, defined replicates; NaN ends where there is none.
 
-    jackknife, weights: for BCa. pivots, error: for studentised intervals, the sorted, defined
-    values of (replicate - estimate) / its standard error, and the error of the estimate.
+    jackknife, weights, starts: for BCa. pivots, error: for studentised intervals, the sorted,
+    defined values of (replicate - estimate) / its error, and the error of the estimate.
     """
     if math.isnan(estimate) or replicates.size == 0:
         return math.nan, math.nan, BootstrapStatus.UNDEFINED
@@ -97,7 +108,7 @@ def interval(
             int(np.searchsorted(replicates, estimate, side="left")),
             int(np.searchsorted(replicates, estimate, side="right")),
             replicates.size,
-            acceleration(jackknife, weights),
+            acceleration(jackknife, weights, starts),
             level,
         )
         if corrected is None:

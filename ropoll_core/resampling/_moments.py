@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core.resampling._studentized import RatioErrors
-from ropoll_core.resampling._tasks import for_each_block, for_each_left_out, pack, sum_by_task
+from ropoll_core.resampling._tasks import (
+    Packed,
+    StrataMoments,
+    for_each_block,
+    for_each_left_out,
+    pack,
+    pack_strata,
+    sum_by_task,
+)
 from ropoll_core.resampling.statistics import Statistic, Totals
 
 __all__ = ["MomentProblem", "Sampled", "used_columns"]
@@ -21,13 +30,15 @@ class Sampled:
     """A statistic of the data, of each resample, and what the method of interval needs besides.
 
     Shapes (...), (..., n_resamples), (..., n_values), (n_values,), (...), (..., n_resamples). A
-    jackknife value stands for as many tasks as its weight.
+    jackknife value stands for as many tasks as its weight; the values of a stratum lie together,
+    those of stratum s from strata_starts[s] on.
     """
 
     estimate: NDArray[np.float64]
     replicates: NDArray[np.float64]
     jackknife: NDArray[np.float64] | None = None
     jackknife_weights: NDArray[np.int64] | None = None
+    strata_starts: tuple[int, ...] = (0,)
     error: NDArray[np.float64] | None = None
     errors: NDArray[np.float64] | None = None
 
@@ -45,6 +56,7 @@ class MomentProblem:
         *,
         studentized: bool = False,
         share_draws: bool = False,
+        strata: NDArray[np.int64] | None = None,
     ):
         self.statistics = statistics
         used = used_columns(statistics, names)
@@ -61,7 +73,12 @@ class MomentProblem:
         if studentized:
             self.ratios = RatioErrors(statistics, self.columns, moments.shape[1])
             moments = self.ratios.extend(moments)
-        self.tasks = pack(moments, share_draws=share_draws)
+        self.strata = strata
+        self.tasks: Packed = (
+            pack(moments, share_draws=share_draws)
+            if strata is None
+            else pack_strata(moments, strata)
+        )
 
     def sample(
         self, key: tuple[int, int], n_resamples: int, method: str, workers: int | None
@@ -111,6 +128,9 @@ class MomentProblem:
         weights = for_each_left_out(self.tasks, use)
         for one, value in zip(samples, values, strict=True):
             one.jackknife, one.jackknife_weights = value, weights
+            if isinstance(self.tasks, StrataMoments):
+                sizes = [part.left_out()[1].size for part in self.tasks.parts]
+                one.strata_starts = (0, *itertools.accumulate(sizes[:-1]))
 
 
 def used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:

@@ -195,7 +195,12 @@ class BootstrapState(Result):
             sample = Sampled(np.asarray(in_data.value(one)[..., 0]), in_resamples.value(one))
             results.append(
                 summarise(
-                    sample, method=method, level=level, n_tasks=self.n_tasks, n_rows=self.n_rows
+                    sample,
+                    method=method,
+                    level=level,
+                    n_tasks=self.n_tasks,
+                    fewest=self.n_tasks,
+                    n_rows=self.n_rows,
                 )
             )
         return as_given(results)

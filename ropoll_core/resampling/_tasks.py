@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._kernels import resample
+from ropoll_core._kernels.counter_rng import subkey
 from ropoll_core._parallel import chunk_size, run_chunks
 
 __all__ = [
     "Draws",
+    "Packed",
+    "StrataMoments",
     "TaskMoments",
     "TypeMoments",
     "for_each_block",
     "for_each_left_out",
     "pack",
+    "pack_strata",
     "sum_by_task",
 ]
 
@@ -175,6 +179,53 @@ class TypeMoments:
         return self.rows, self.n_of
 
 
+class StrataMoments:
+    """Moments of independent groups of tasks, each of which is resampled by itself."""
+
+    def __init__(self, parts: list[TaskMoments | TypeMoments]):
+        self.parts = parts
+        self.n_tasks = sum(part.n_tasks for part in parts)
+        self.n_moments = parts[0].n_moments
+        self.cost_ns = sum(part.cost_ns for part in parts)
+
+    def total(self) -> NDArray[np.float64]:
+        total = self.parts[0].total()
+        for part in self.parts[1:]:
+            total += part.total()
+        return total
+
+    def scratch(self) -> Any:
+        return [part.scratch() for part in self.parts]
+
+    def fill(
+        self,
+        key: tuple[int, int],
+        start: int,
+        stop: int,
+        scratch: Any,
+        out: NDArray[np.float64],
+    ) -> None:
+        n, one = stop - start, np.empty_like(out)
+        out[:, :n] = 0.0
+        for number, (part, held) in enumerate(zip(self.parts, scratch, strict=True)):
+            part.fill(subkey(*key, number), start, stop, held, one)
+            out[:, :n] += one[:, :n]
+
+    def left_out(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        rows, n_of = zip(*(part.left_out() for part in self.parts), strict=True)
+        return np.concatenate(rows), np.concatenate(n_of)
+
+
+Packed = TaskMoments | TypeMoments | StrataMoments
+
+
+def pack_strata(moments: NDArray[Any], strata: NDArray[np.int64]) -> StrataMoments:
+    """Moments of tasks for resampling within strata; strata numbers the stratum of each."""
+    return StrataMoments(
+        [pack(moments[strata == s], share_draws=False) for s in range(int(strata.max()) + 1)]
+    )
+
+
 def pack(moments: NDArray[Any], *, share_draws: bool) -> TaskMoments | TypeMoments:
     """Moments of tasks for resampling, by types where many tasks have equal rows.
 
@@ -192,7 +243,7 @@ def pack(moments: NDArray[Any], *, share_draws: bool) -> TaskMoments | TypeMomen
 
 
 def for_each_block(
-    tasks: TaskMoments | TypeMoments,
+    tasks: Packed,
     key: tuple[int, int],
     n_resamples: int,
     use: Callable[[int, int, NDArray[np.float64]], None],
@@ -223,7 +274,7 @@ def for_each_block(
 
 
 def for_each_left_out(
-    tasks: TaskMoments | TypeMoments,
+    tasks: Packed,
     use: Callable[[int, int, NDArray[np.float64]], None],
     block: int = 1024,
 ) -> NDArray[np.int64]:
