@@ -177,7 +177,7 @@ def geometric_median(
     flat = median if len(lead) == 1 else median.reshape(n_queries, n_attributes)
 
     # Compute
-    details = _details(n_queries, n_judges) if full_output else None
+    details = empty_details(n_queries, n_judges) if full_output else None
     job = Job(
         panels,
         flat,
@@ -219,7 +219,7 @@ def geometric_median(
     return GeometricMedian(median, *shaped)
 
 
-def _details(n_queries: int, n_judges: int) -> tuple[NDArray[Any], ...]:
+def empty_details(n_queries: int, n_judges: int) -> tuple[NDArray[Any], ...]:
     """objective, gap, n_valid, n_iter, status, influence."""
     return (
         np.empty(n_queries),

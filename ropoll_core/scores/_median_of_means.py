@@ -15,7 +15,7 @@ from ropoll_core._kernels.panels import Batch
 from ropoll_core._results.aggregate import Aggregate, AggregateStatus
 from ropoll_core._results.scores import Status
 from ropoll_core._rng import as_key
-from ropoll_core.scores._geometric_median import CERTIFIED_TO
+from ropoll_core.scores._geometric_median import CERTIFIED_TO, empty_details
 from ropoll_core.scores._run import run_panels
 
 __all__ = ["geometric_median_of_means", "median_of_means"]
@@ -151,25 +151,30 @@ class _GroupedMedian:
             if Status.NOT_CERTIFIED in job.statuses_seen()[0]:
                 self._mark(batch, first, means, scratch)
 
-    def _job(self, means: NDArray[Any], medians: NDArray[Any]) -> Job:
-        job = Job()
-        job.options(propagate=False, solver=False, max_iter=200, tol=self.tol, step=1e-8, eta=1e-8)
-        job.arrays(means, medians)
-        return job
+    def _job(
+        self,
+        means: NDArray[Any],
+        medians: NDArray[Any],
+        details: tuple[NDArray[Any], ...] | None = None,
+    ) -> Job:
+        return Job(
+            means,
+            medians,
+            None,
+            details,
+            propagate=False,
+            solver=False,
+            max_iter=200,
+            tol=self.tol,
+            step=1e-8,
+            eta=1e-8,
+        )
 
     def _mark(self, batch: Batch, first: int, means: NDArray[Any], scratch: _Scratch) -> None:
         """Run the block again, for the statuses."""
         size, n_groups, d = means.shape
-        job = self._job(means, np.empty((size, d), means.dtype))
-        status = np.empty(size, np.int8)
-        job.details(
-            np.empty(size),
-            np.empty(size),
-            np.empty(size, np.int64),
-            np.empty(size, np.int64),
-            status,
-            np.empty((size, n_groups)),
-        )
+        details = empty_details(size, n_groups)
+        job = self._job(means, np.empty((size, d), means.dtype), details)
         job.run(0, size, scratch.median)
-        for place in np.flatnonzero(status == Status.NOT_CERTIFIED):
+        for place in np.flatnonzero(details[4] == Status.NOT_CERTIFIED):
             batch.set_status(first + int(place), int(AggregateStatus.NOT_CONVERGED))
