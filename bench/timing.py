@@ -134,7 +134,7 @@ def copy_call(nbytes: int = 1 << 27) -> tuple[Callable[[], object], int]:
 
 def read_call(nbytes: int = 1 << 27) -> tuple[Callable[[], object], int]:
     """A pass that reads `nbytes` (a maximum, which NumPy vectorises) and how many it moves."""
-    source = np.zeros(nbytes // 8, dtype=np.int64)
+    source = np.ones(nbytes // 8, dtype=np.int64)  # zeros would all be one page, and cached
     return lambda: source.max(), nbytes
 
 

@@ -8,7 +8,7 @@ from reference import votes as twin
 from reference.votes import random_panel
 
 from ropoll_core import effective_votes, resampling, subset_sweep, substitution
-from ropoll_core.votes import task_moments
+from ropoll_core.votes import distinct_ballots, task_moments
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -129,3 +129,27 @@ def test_sweep_does_not_depend_on_workers_and_refuses_nonsense():
     wide = np.zeros((2, 40), np.int8)
     with pytest.raises(ValueError, match=r"size=20 of 40 judges makes 137846528820 panels"):
         subset_sweep(wide, [0, 0], [0, 0], 20)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_distinct_ballots_answer_every_question_alike(missing):
+    votes, signal, labels = random_panel(2, 3000, 5, missing)
+    distinct = distinct_ballots(votes, signal, labels)
+    columns = (distinct.votes, distinct.signal, distinct.labels)
+    assert distinct.counts.sum() == 3000
+    for rule in ("uniform", "majority", 3):
+        one = substitution(votes, signal, labels, rule=rule)
+        two = substitution(*columns, rule=rule, counts=distinct.counts)
+        assert one.total_gain == two.total_gain
+        np.testing.assert_array_equal(one.n_errors, two.n_errors)
+    one = subset_sweep(votes, signal, labels, 3)
+    two = subset_sweep(*columns, 3, counts=distinct.counts)
+    np.testing.assert_array_equal(one.stratum_gain, two.stratum_gain)
+    with pytest.raises(ValueError, match="counts and tasks exclude each other"):
+        subset_sweep(*columns, 3, counts=distinct.counts, tasks=distinct.labels)
+    with pytest.raises(ValueError, match=r"counts must not be negative, got -1 at index 0"):
+        substitution(votes[:1], signal[:1], labels[:1], counts=[-1])
+    with pytest.raises(TypeError, match="counts must hold integers, got dtype float64"):
+        substitution(votes[:1], signal[:1], labels[:1], counts=[1.0])
+    with pytest.raises(ValueError, match=r"counts must have shape \(1,\), got \(2,\)"):
+        substitution(votes[:1], signal[:1], labels[:1], counts=[1, 1])

@@ -14,6 +14,7 @@ __all__ = [
     "as_ballots",
     "as_column",
     "as_judge_names",
+    "as_query_counts",
     "as_vote_weights",
     "check_ballots",
     "raise_no_ballot",
@@ -92,6 +93,21 @@ def as_vote_weights(weights: Any, n_queries: int, n_judges: int) -> NDArray[np.f
         where = "" if array.ndim == 1 else f" of query {int(empty.argmax())}"
         raise ValueError(f"weights{where} must not all be zero")
     return rows
+
+
+def as_query_counts(counts: Any, n_queries: int) -> NDArray[np.int64] | None:
+    """How often each row occurs, (n_queries,) int64; None stays None."""
+    if counts is None:
+        return None
+    array = np.asarray(counts)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"counts must hold integers, got dtype {array.dtype}")
+    if array.shape != (n_queries,):
+        raise ValueError(f"counts must have shape ({n_queries},), got {array.shape}")
+    if array.size and array.min() < 0:
+        first = int(np.flatnonzero(array < 0)[0])
+        raise ValueError(f"counts must not be negative, got {array[first]} at index {first}")
+    return array.astype(np.int64, copy=False)
 
 
 def check_ballots(array: NDArray[np.int8], argument: str) -> None:

@@ -36,11 +36,13 @@ from ropoll_core.votes._signals import SignalModel, signal_sweep
 from ropoll_core.votes._substitution import substitution
 from ropoll_core.votes._sweep import subset_sweep
 from ropoll_core.votes._tally import gated_decision, tally
+from ropoll_core.votes._types import DistinctBallots, distinct_ballots
 
 __all__ = [
     "CondorcetNull",
     "DawidSkene",
     "DemoPanel",
+    "DistinctBallots",
     "EffectiveVotes",
     "EffectiveVotesChange",
     "ErrorCorrelation",
@@ -62,6 +64,7 @@ __all__ = [
     "condorcet_null",
     "dawid_skene",
     "demo_panel",
+    "distinct_ballots",
     "effective_votes",
     "effective_votes_change",
     "error_correlation",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.ballots import as_ballots, as_column, as_vote_weights
+from ropoll_core._checks.ballots import as_ballots, as_column, as_query_counts, as_vote_weights
 from ropoll_core._jit.callbacks import is_jit_function
 from ropoll_core._jit.rules import flip_driver
 from ropoll_core._kernels import substitution as kernels
@@ -20,7 +20,7 @@ from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
 from ropoll_core.votes._rules import as_rule
 from ropoll_core.votes._tally import strata_of
-from ropoll_core.votes._types import Types, as_types
+from ropoll_core.votes._types import DistinctBallots, as_types
 
 __all__ = ["CellTable", "cell_table", "substitution"]
 
@@ -75,7 +75,10 @@ class CellTable:
 
 
 def cell_table(
-    types: Types, weights: NDArray[np.float64] | None = None, *, workers: int | None = None
+    types: DistinctBallots,
+    weights: NDArray[np.float64] | None = None,
+    *,
+    workers: int | None = None,
 ) -> CellTable:
     """Run the kernel over the types, and keep the cells that occur."""
     k = types.n_judges
@@ -134,7 +137,9 @@ def stratum_gains(table: CellTable, rule: str | int) -> dict[int, Fraction]:
     }
 
 
-def jitted_gains(types: Types, weights: NDArray[np.float64] | None, rule: Any) -> dict[int, float]:
+def jitted_gains(
+    types: DistinctBallots, weights: NDArray[np.float64] | None, rule: Any
+) -> dict[int, float]:
     """The same for a user's compiled rule, every replacement tried."""
     seats = np.ones((1, types.n_judges)) if weights is None else weights
     flip = np.empty(types.n_types)
@@ -202,6 +207,7 @@ def substitution(
     *,
     rule: Any = "uniform",
     weights: Any = None,
+    counts: Any = None,
     workers: int | None = None,
 ) -> Substitution:
     """Replace one ballot of each query by a signal: the exact expected gain, and where it is.
@@ -222,6 +228,8 @@ def substitution(
         where all are 0 nothing is replaced.
     weights : array_like (n_judges,) or (n_queries, n_judges), optional
         As in :func:`tally`. The signal takes over the weight of the ballot it replaces.
+    counts : array_like (n_queries,), optional
+        How often each row occurs, as from :func:`distinct_ballots`.
     workers : int, optional
         Threads; see :func:`ropoll_core.default_workers`.
 
@@ -265,7 +273,14 @@ def substitution(
     rule = rule if jitted else as_rule(rule, n_judges)
 
     own_weights = seat_weights is not None and seat_weights.shape[0] > 1
-    types = as_types(ballots, signal_column, label_column, merge=not own_weights, workers=workers)
+    types = as_types(
+        ballots,
+        signal_column,
+        label_column,
+        counts=as_query_counts(counts, n_queries),
+        merge=not own_weights,
+        workers=workers,
+    )
     table = cell_table(types, seat_weights, workers=workers)
     gains = jitted_gains(types, seat_weights, rule) if jitted else None
     return summarise(table, rule, gains)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.ballots import as_ballots, as_column
+from ropoll_core._checks.ballots import as_ballots, as_column, as_query_counts
 from ropoll_core._checks.options import as_count
 from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._kernels import sub_panels as kernels
@@ -32,6 +32,7 @@ def subset_sweep(
     *,
     rule: Any = "uniform",
     tasks: Any = None,
+    counts: Any = None,
     workers: int | None = None,
 ) -> SubsetSweep:
     """Substitution on every panel of `size` of the judges.
@@ -47,6 +48,8 @@ def subset_sweep(
         As in :func:`substitution`; a judge's index keeps the panels which that judge is in.
     tasks : array_like (n_queries,), optional
         Keys of tasks: the result then holds integer sums by task for the bootstrap.
+    counts : array_like (n_queries,), optional
+        As in :func:`substitution`; not with `tasks`.
     workers : int, optional
         Threads; see :func:`ropoll_core.default_workers`.
 
@@ -87,12 +90,20 @@ def subset_sweep(
             f"size={size} of {n_judges} judges makes {math.comb(n_judges, size)} panels, "
             f"more than {MOST_PANELS}"
         )
+    if tasks is not None and counts is not None:
+        raise ValueError("counts and tasks exclude each other: equal rows may be of several tasks")
     codes, n_tasks = (None, 0) if tasks is None else as_tasks(tasks, n_queries)
 
     members = np.array(list(itertools.combinations(range(n_judges), size)), np.int32)
     if isinstance(rule, int):
         members = np.ascontiguousarray(members[(members == rule).any(axis=1)])
-    types = as_types(ballots, signal_column, label_column, workers=workers)
+    types = as_types(
+        ballots,
+        signal_column,
+        label_column,
+        counts=as_query_counts(counts, n_queries),
+        workers=workers,
+    )
     slots = 2 * size + 1
     counted = np.zeros((len(members), 2, slots), np.int64)
     gained = np.empty((len(members), slots))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.ballots import check_ballots, raise_no_ballot
+from ropoll_core._checks.ballots import as_ballots, as_column, check_ballots, raise_no_ballot
 from ropoll_core._kernels import ballots as kernels
 from ropoll_core._parallel import run_chunks
+from ropoll_core._results.base import Result
 
-__all__ = ["Types", "as_types", "constant"]
+__all__ = ["DistinctBallots", "as_types", "constant", "distinct_ballots"]
 
 # sum_j bit_j(p) 3^j for every pattern p: base-2 digits read as base-3 ones.
 _TERNARY = sum(
@@ -26,9 +27,17 @@ _TERNARY = sum(
 ).astype(np.int32)
 
 
-@dataclasses.dataclass(frozen=True)
-class Types:
-    """Distinct rows with their counts; or, where that would not pay, every query once."""
+@dataclasses.dataclass(frozen=True, repr=False, eq=False)
+class DistinctBallots(Result):
+    """Distinct rows with their counts; or, where that would not pay, every query once.
+
+    Attributes
+    ----------
+    votes : int8 array (n_types, n_judges)
+    signal, labels : int8 arrays (n_types,)
+    counts : int64 array (n_types,)
+        Queries with this row.
+    """
 
     votes: NDArray[np.int8]
     signal: NDArray[np.int8]
@@ -54,12 +63,14 @@ def as_types(
     signal: NDArray[np.int8] | None = None,
     labels: NDArray[np.int8] | None = None,
     *,
+    counts: NDArray[np.int64] | None = None,
     merge: bool = True,
     workers: int | None = None,
-) -> Types:
+) -> DistinctBallots:
     """Count equal rows; reads every byte, and raises for one that is no ballot.
 
-    Rows are not merged if something else, such as weights of their own, tells them apart.
+    Rows are not merged if they come with counts already, or if something else, such as weights
+    of their own, tells them apart.
     """
     n_queries, n_judges = votes.shape
     named = {"votes": votes, "signal": signal, "labels": labels}
@@ -68,10 +79,11 @@ def as_types(
     labels = constant(0, n_queries) if labels is None else labels
     n_cells = 1 << (n_judges + 2)
     small = n_judges <= kernels.MOST_PATTERN_JUDGES and n_queries >= 2 * n_cells
-    if not (merge and small):
+    if counts is not None or not (merge and small):
         for argument, array in given.items():
             check_ballots(array, argument)
-        return Types(votes, signal, labels, np.broadcast_to(np.int64(1), (n_queries,)))
+        each = np.broadcast_to(np.int64(1), (n_queries,)) if counts is None else counts
+        return DistinctBallots(votes, signal, labels, each)
 
     tables: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     n_gapped: list[int] = []
@@ -94,7 +106,7 @@ def as_types(
     if any(n_gapped):
         gapped = _gapped_rows(sum(pair[1] for pair in tables), n_judges)  # type: ignore[arg-type]
         rows = tuple(np.concatenate(both) for both in zip(rows, gapped, strict=True))
-    return Types(*rows)
+    return DistinctBallots(*rows)
 
 
 def _complete_rows(table: NDArray[np.int64], n_judges: int) -> Any:
@@ -110,3 +122,52 @@ def _gapped_rows(table: NDArray[np.int64], n_judges: int) -> Any:
     digits = (pattern[:, None] // 3 ** np.arange(n_judges)) % 3
     votes = np.where(digits == 2, -1, digits).astype(np.int8)
     return votes, (side // 3 - 1).astype(np.int8), (side % 3 - 1).astype(np.int8), table[cells]
+
+
+def distinct_ballots(
+    votes: Any, signal: Any, labels: Any, *, workers: int | None = None
+) -> DistinctBallots:
+    """Count equal queries, so that many questions about them read the data once.
+
+    Parameters
+    ----------
+    votes, signal, labels : array_like
+        As in :func:`substitution`.
+    workers : int, optional
+        Threads; see :func:`ropoll_core.default_workers`.
+
+    Returns
+    -------
+    DistinctBallots
+        ``votes``, ``signal``, ``labels`` and ``counts``, for the functions that take counts:
+        exactly the same results. Queries are left as they are, each counted once, for more
+        than 12 judges or where there are few.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong type or shape, or a value is no ballot.
+
+    Notes
+    -----
+    One pass: under 1 ns a query for 7 judges without gaps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ropoll_core.votes import distinct_ballots, substitution
+    >>> votes = np.tile([[1, 1, 0], [0, 0, 1]], (500, 1))
+    >>> distinct = distinct_ballots(votes, [0, 1] * 500, [0, 1] * 500)
+    >>> distinct.votes.tolist(), distinct.counts.tolist()
+    ([[1, 1, 0], [0, 0, 1]], [500, 500])
+    >>> columns = (distinct.votes, distinct.signal, distinct.labels)
+    >>> substitution(*columns, counts=distinct.counts).total_gain
+    Fraction(2000, 3)
+    """
+    ballots = as_ballots(votes)
+    return as_types(
+        ballots,
+        as_column(signal, "signal", ballots.shape[0]),
+        as_column(labels, "labels", ballots.shape[0]),
+        workers=workers,
+    )

@@ -105,22 +105,41 @@ static inline uint64_t eight_from(const int8_t *values, ptrdiff_t step, ptrdiff_
     return step ? load_word(values + i) : LOW_BITS * static_cast<uint8_t>(values[0]);
 }
 
-/* False, and nothing counted, if one of the eight rows has a gap. */
-static inline bool count_eight(const Queries &q, PatternTables *out, ptrdiff_t i) {
-    const ptrdiff_t k = q.n_judges;
-    const int8_t *row = q.votes + i * k;
-    const uint64_t signal = eight_from(q.signal, q.signal_step, i);
-    const uint64_t label = eight_from(q.labels, q.labels_step, i);
-    uint64_t any = signal | label;
-    for (ptrdiff_t j = 0; j < k; ++j) any |= load_word(row + 8 * j);
-    if (any & ~LOW_BITS) return false;
-    const uint64_t sides = label | signal << 1;
-    const uint64_t mask = k == 8 ? LOW_BITS : LOW_BITS & ((uint64_t(1) << (8 * k)) - 1);
-    for (int r = 0; r < 8; ++r) {
-        const uint64_t pattern = ((load_word(row + r * k) & mask) * GATHER) >> 56;
-        out->complete[pattern | ((sides >> (8 * r)) & 3) << k] += 1;
+/* Counts blocks of eight rows from row i, and returns the first row it did not count: fewer than
+ * eight are left before `stop` or before the end of the array, or one of the eight has a gap. */
+template <int K>
+static ptrdiff_t count_blocks(const Queries &q, int64_t *complete, ptrdiff_t i, ptrdiff_t stop) {
+    constexpr uint64_t mask = K == 8 ? LOW_BITS : LOW_BITS & ((uint64_t(1) << (8 * K % 64)) - 1);
+    for (; stop - i >= 8; i += 8) {
+        const int8_t *row = q.votes + i * K;
+        if (q.end - row < 8 * K + 8) break; /* the last row is read as a whole word */
+        const uint64_t signal = eight_from(q.signal, q.signal_step, i);
+        const uint64_t label = eight_from(q.labels, q.labels_step, i);
+        uint64_t any = signal | label;
+        for (int j = 0; j < K; ++j) any |= load_word(row + 8 * j);
+        if (any & ~LOW_BITS) break;
+        const uint64_t sides = label | signal << 1;
+        for (int r = 0; r < 8; ++r) {
+            const uint64_t pattern = ((load_word(row + r * K) & mask) * GATHER) >> 56;
+            complete[pattern | ((sides >> (8 * r)) & 3) << K] += 1;
+        }
     }
-    return true;
+    return i;
+}
+
+static inline ptrdiff_t count_blocks(const Queries &q, int64_t *complete, ptrdiff_t i,
+                                     ptrdiff_t stop) {
+    switch (q.n_judges) {
+        case 1: return count_blocks<1>(q, complete, i, stop);
+        case 2: return count_blocks<2>(q, complete, i, stop);
+        case 3: return count_blocks<3>(q, complete, i, stop);
+        case 4: return count_blocks<4>(q, complete, i, stop);
+        case 5: return count_blocks<5>(q, complete, i, stop);
+        case 6: return count_blocks<6>(q, complete, i, stop);
+        case 7: return count_blocks<7>(q, complete, i, stop);
+        case 8: return count_blocks<8>(q, complete, i, stop);
+        default: return i;
+    }
 }
 
 /* False, and nothing counted, if the row, its signal or its label is no ballot. */
@@ -148,15 +167,9 @@ static inline bool count_one(const Queries &q, PatternTables *out, ptrdiff_t i) 
 /* Returns the first row of [start, stop) that count_one refuses, or -1. */
 static inline int64_t pattern_counts(const Queries &q, PatternTables *out, ptrdiff_t start,
                                      ptrdiff_t stop) {
-    const ptrdiff_t block_bytes = 8 * q.n_judges + 8; /* the last row is read as a whole word */
     for (ptrdiff_t i = start; i < stop;) {
-        const bool block = q.n_judges <= 8 && stop - i >= 8 &&
-                           q.end - (q.votes + i * q.n_judges) >= block_bytes;
-        if (block && count_eight(q, out, i)) {
-            i += 8;
-            continue;
-        }
-        for (const ptrdiff_t until = block ? i + 8 : i + 1; i < until; ++i)
+        i = count_blocks(q, out->complete, i, stop);
+        for (const ptrdiff_t until = stop - i < 8 ? stop : i + 8; i < until; ++i)
             if (!count_one(q, out, i)) return i;
     }
     return -1;
