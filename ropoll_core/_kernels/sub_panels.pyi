@@ -1,7 +1,8 @@
 from typing import Any
 
 def stratum_rows(
-    votes: Any,
+    ones: Any,
+    valid: Any,
     signal: Any,
     labels: Any,
     counts: Any,
@@ -12,9 +13,11 @@ def stratum_rows(
     start: int,
     stop: int,
     scratch: Any,
+    gains: Any,
 ) -> None: ...
 def task_rows(
-    votes: Any,
+    ones: Any,
+    valid: Any,
     signal: Any,
     labels: Any,
     codes: Any,
@@ -24,4 +27,5 @@ def task_rows(
     out: Any,
     start: int,
     stop: int,
+    scratch: Any,
 ) -> None: ...

@@ -7,9 +7,12 @@ cdef enum:
 
 
 cdef inline bint can_flip(int32_t ones, int32_t valid, int8_t signal) noexcept nogil:
-    """Whether some replacement by `signal` changes the decision."""
+    """Whether some replacement by `signal` changes the decision; without branches."""
     cdef int32_t half = valid >> 1
-    return valid > 0 and (ones == half or ones == half + 1) and signal != (ones > half)
+    return (
+        (valid > 0) & (signal >= 0) & ((ones == half) | (ones == half + 1))
+        & (signal != (ones > half))
+    )
 
 
 cdef inline int64_t flips_of(

@@ -13,7 +13,7 @@ from ropoll_core._kernels import plurality_substitution as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
 from ropoll_core.votes._rules import as_rule
-from ropoll_core.votes._substitution import exact_sum, ratio
+from ropoll_core.votes._substitution import on_common_unit, ratio
 
 __all__ = ["plurality_substitution"]
 
@@ -103,12 +103,11 @@ def plurality_substitution(
     right = scored & (outcome >= 0) & (outcome == gold_codes)
     gained = (chosen & (after != right[:, None])).sum(axis=1) * np.where(right, -1, 1)
     gained[~scored] = 0
-    of = np.maximum(chosen.sum(axis=1), 1)[:, None]
+    whole, unit = on_common_unit(gained, np.maximum(chosen.sum(axis=1), 1))
     strata = np.unique(lead[scored]).astype(np.int64)
     inside = scored & (lead == strata[:, None])
-    gains = [exact_sum(gained[rows], of[rows]) for rows in inside]
-    total = sum(gains, Fraction(0))
-    n = inside.sum(axis=1)
+    gains = [int(whole[rows].sum()) for rows in inside]
+    total, n = sum(gains), inside.sum(axis=1)
     answered = scored & (signal_codes >= 0)
     agrees = answered & (signal_codes == gold_codes)
     n_scored, n_pivotal = int(scored.sum()), int((scored & pivotal).sum())
@@ -121,10 +120,10 @@ def plurality_substitution(
         n_abstained=n_scored - int(answered.sum()),
         n_pivotal=n_pivotal,
         panel_accuracy=ratio(int(right.sum()), n_scored),
-        accuracy=ratio(int(right.sum()) + total, n_scored),
-        gain=ratio(total, n_scored),
-        pivotal_gain=ratio(total, n_pivotal),
-        total_gain=total,
+        accuracy=ratio(int(right.sum()) * unit + total, n_scored * unit),
+        gain=ratio(total, n_scored * unit),
+        pivotal_gain=ratio(total, n_pivotal * unit),
+        total_gain=Fraction(total, unit),
         signal_accuracy=ratio(int(agrees.sum()), int(answered.sum())),
         pivotal_signal_accuracy=ratio(
             int((agrees & pivotal).sum()), int((answered & pivotal).sum())
@@ -134,7 +133,7 @@ def plurality_substitution(
         n=n,
         n_errors=n - (inside & right).sum(axis=1),
         stratum_gain=np.array(
-            [ratio(g, int(size)) for g, size in zip(gains, n, strict=True)], np.float64
+            [ratio(g, int(size) * unit) for g, size in zip(gains, n, strict=True)], np.float64
         ),
     )
 

@@ -16,7 +16,7 @@ from ropoll_core._results.vote_analysis import SignalSweep
 from ropoll_core._rng import as_key
 from ropoll_core.votes._metrics import divide
 from ropoll_core.votes._rules import as_rule
-from ropoll_core.votes._substitution import cell_table, exact_sum, summarise
+from ropoll_core.votes._substitution import cell_table, on_common_unit, summarise
 from ropoll_core.votes._types import as_types, constant
 
 __all__ = ["SignalModel", "signal_sweep"]
@@ -167,9 +167,8 @@ def signal_sweep(
     for said in (0, 1):
         told = dataclasses.replace(types, signal=constant(said, types.n_types))
         table = cell_table(told, seat_weights, workers=workers)
-        numerators, denominators = table.gain(rule)
-        for label in (0, 1):
-            totals[said, label] = float(exact_sum(numerators[:, label], denominators))
+        whole, unit = on_common_unit(*table.gain(rule))
+        totals[said] = [int(gain) / unit for gain in whole.sum(axis=0)]
     panel = summarise(table, rule)
 
     n_scored, n_pivotal = panel.n_scored, panel.n_pivotal

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -113,34 +112,37 @@ def cell_table(
     return CellTable(n_valid, ones, decision, stratum, pivotal, cross[cells], flips)
 
 
-def exact_sum(numerators: NDArray[np.int64], denominators: NDArray[np.int64]) -> Fraction:
-    """Sum of fractions, a denominator a row, without rounding and whatever their order."""
-    total = Fraction(0)
-    for denominator in np.unique(denominators).tolist():
-        numerator = int(numerators[denominators[:, 0] == denominator].sum())
-        total += Fraction(numerator, denominator)
-    return total
+def on_common_unit(
+    numerators: NDArray[np.int64], denominators: NDArray[np.int64]
+) -> tuple[NDArray[Any], int]:
+    """Fractions as whole numbers of 1/unit: their sums are exact, whatever the order."""
+    unit = math.lcm(*np.unique(denominators).tolist())
+    if unit * max(int(np.abs(numerators).sum()), 1) < 2**62:
+        return numerators * (unit // denominators), unit
+    whole = unit // denominators.astype(object)
+    return numerators.astype(object) * whole, unit
 
 
-def ratio(numerator: Fraction | float, denominator: int) -> float:
+def ratio(numerator: int | float, denominator: int) -> float:
     """One rounding; NaN for 0/0."""
-    return float(numerator / denominator) if denominator else math.nan
+    return numerator / denominator if denominator else math.nan
 
 
-def stratum_gains(table: CellTable, rule: str | int) -> dict[int, Fraction]:
+Gains = tuple[dict[int, Any], int]  # by stratum, in 1/unit; and unit
+
+
+def stratum_gains(table: CellTable, rule: str | int) -> Gains:
     """Expected gain summed over the queries of each stratum."""
-    numerators, denominators = table.gain(rule)
-    return {
-        int(level): exact_sum(numerators[cells], denominators[cells])
-        for level in np.unique(table.stratum)
-        for cells in [table.stratum == level]
-    }
+    whole, unit = on_common_unit(*table.gain(rule))
+    by_cell = whole.sum(axis=1)
+    gains: dict[int, Any] = dict.fromkeys(table.stratum.tolist(), 0)
+    for level, gain in zip(table.stratum.tolist(), by_cell.tolist(), strict=True):
+        gains[level] += gain
+    return gains, unit
 
 
-def jitted_gains(
-    types: DistinctBallots, weights: NDArray[np.float64] | None, rule: Any
-) -> dict[int, float]:
-    """The same for a user's compiled rule, every replacement tried."""
+def jitted_gains(types: DistinctBallots, weights: NDArray[np.float64] | None, rule: Any) -> Gains:
+    """The same for a user's compiled rule, every replacement tried; in floats."""
     seats = np.ones((1, types.n_judges)) if weights is None else weights
     flip = np.empty(types.n_types)
     row = flip_driver(rule)(types.votes, seats, types.signal, TIE_WITHIN, flip)
@@ -152,21 +154,20 @@ def jitted_gains(
     gain = np.where(types.labels == types.signal, flip, -flip) * types.counts
     gain[types.labels < 0] = 0
     stratum = strata_of(types.votes) if weights is None else (flip > 0).astype(np.int64)
-    return {int(level): math.fsum(gain[stratum == level]) for level in np.unique(stratum)}
+    return {int(level): math.fsum(gain[stratum == level]) for level in np.unique(stratum)}, 1
 
 
-def summarise(
-    table: CellTable, rule: Any, gains: Mapping[int, Fraction | float] | None = None
-) -> Substitution:
-    """Read one rule off a table of cells; a user's own rule comes with its gains by stratum."""
+def summarise(table: CellTable, rule: Any, gains: Gains | None = None) -> Substitution:
+    """Read one rule off a table of cells; a user's own rule comes with its gains."""
     scored = table.scored
     n = scored.sum(axis=1)
     n_errors = table.n_errors
-    gains = stratum_gains(table, rule) if gains is None else gains
+    by_stratum, unit = stratum_gains(table, rule) if gains is None else gains
     strata = np.unique(table.stratum[n > 0])
     inside = table.stratum == strata[:, None]
-    here = [gains.get(level, Fraction(0)) for level in strata.tolist()]
-    total = sum(here, Fraction(0)) if isinstance(rule, (str, int)) else math.fsum(here)
+    here = [by_stratum.get(level, 0) for level in strata.tolist()]
+    total: Any = sum(here) if gains is None else math.fsum(here)
+    stratum_n = inside @ n
     n_scored, n_pivotal = int(n.sum()), int(n[table.pivotal].sum())
     n_right = n_scored - int(n_errors.sum())
     answered = np.where(table.n_valid[:, None, None] > 0, table.cross[:, 1:, 1:], 0)
@@ -181,20 +182,20 @@ def summarise(
         n_abstained=n_scored - int(n_answered.sum()),
         n_pivotal=n_pivotal,
         panel_accuracy=ratio(n_right, n_scored),
-        accuracy=ratio(n_right + total, n_scored),
-        gain=ratio(total, n_scored),
-        pivotal_gain=ratio(total, n_pivotal),
-        total_gain=total,
+        accuracy=ratio(n_right * unit + total, n_scored * unit),
+        gain=ratio(total, n_scored * unit),
+        pivotal_gain=ratio(total, n_pivotal * unit),
+        total_gain=Fraction(total, unit) if gains is None else total,
         signal_accuracy=ratio(int(agreed.sum()), int(n_answered.sum())),
         pivotal_signal_accuracy=ratio(
             int(agreed[table.pivotal].sum()), int(n_answered[table.pivotal].sum())
         ),
         stratum=strata,
         stratum_pivotal=(inside & table.pivotal).any(axis=1),
-        n=(inside * n).sum(axis=1),
-        n_errors=(inside * n_errors).sum(axis=1),
+        n=stratum_n,
+        n_errors=inside @ n_errors,
         stratum_gain=np.array(
-            [ratio(g, int(n[cells].sum())) for g, cells in zip(here, inside, strict=True)],
+            [ratio(g, size * unit) for g, size in zip(here, stratum_n.tolist(), strict=True)],
             dtype=np.float64,
         ),
     )

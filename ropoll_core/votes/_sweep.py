@@ -22,6 +22,18 @@ from ropoll_core.votes._types import as_types
 __all__ = ["subset_sweep"]
 
 MOST_PANELS = 1 << 22
+_ROW_NS = 8.0
+_BLOCK = 2048  # rows whose tallies stay in the first-level cache
+
+
+def _tallies() -> NDArray[np.uint16]:
+    return np.empty((2, _BLOCK), np.uint16)
+
+
+def _columns(votes: NDArray[np.int8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Ones and valid ballots by judge, (n_judges, n_rows) of bytes 0 and 1."""
+    by_judge = np.ascontiguousarray(votes.T)
+    return (by_judge == 1).view(np.uint8), (by_judge >= 0).view(np.uint8)
 
 
 def subset_sweep(
@@ -67,7 +79,7 @@ def subset_sweep(
     Notes
     -----
     Up to 12 judges one pass over the data serves every panel: the rest works on at most
-    2^(n_judges + 2) distinct rows (more with gaps), 2 ns a row, panel and judge.
+    2^(n_judges + 2) distinct rows (more with gaps), under 10 ns a row and panel.
 
     Examples
     --------
@@ -107,17 +119,18 @@ def subset_sweep(
     slots = 2 * size + 1
     counted = np.zeros((len(members), 2, slots), np.int64)
     gained = np.empty((len(members), slots))
-    columns = (types.signal, types.labels, types.counts, members, rule_code(rule))
+    columns = (*_columns(types.votes), types.signal, types.labels, types.counts)
+    panels = (members, rule_code(rule))
 
-    def kernel(start: int, stop: int, scratch: NDArray[np.int64]) -> None:
-        kernels.stratum_rows(types.votes, *columns, counted, gained, start, stop, scratch)
+    def kernel(start: int, stop: int, scratch: Any) -> None:
+        kernels.stratum_rows(*columns, *panels, counted, gained, start, stop, *scratch)
 
     run_chunks(
         kernel,
         len(members),
-        cost_ns=2.0 * size * types.n_types,
+        cost_ns=_ROW_NS * types.n_types,
         workers=workers,
-        scratch=lambda: np.empty((size + 1, slots), np.int64),
+        scratch=lambda: (_tallies(), np.empty((size + 1, slots), np.int64)),
     )
 
     moments, unit = None, 1
@@ -126,12 +139,18 @@ def subset_sweep(
         unit = gain_unit(rule, n_valid, n_queries)
         shares = unit_shares(unit, size)
         sums = np.zeros((len(members), n_tasks, 4), np.int64)
-        data = (signal_column, label_column, codes, members, rule_code(rule), shares, sums)
+        rows = (*_columns(ballots), signal_column, label_column, codes)
 
-        def task_kernel(start: int, stop: int) -> None:
-            kernels.task_rows(ballots, *data, start, stop)
+        def task_kernel(start: int, stop: int, scratch: NDArray[np.uint16]) -> None:
+            kernels.task_rows(*rows, *panels, shares, sums, start, stop, scratch)
 
-        run_chunks(task_kernel, len(members), cost_ns=2.0 * size * n_queries, workers=workers)
+        run_chunks(
+            task_kernel,
+            len(members),
+            cost_ns=_ROW_NS * n_queries,
+            workers=workers,
+            scratch=_tallies,
+        )
         moments = sums
 
     stratum = np.arange(-size, size + 1)
