@@ -22,7 +22,8 @@ def method_options(name: str, n_judges: int) -> dict[str, Any]:
     """Options that a study gives a named method on panels of `n_judges`.
 
     Trimming takes 30 % of the judges (of the values at each end, by coordinate); Krum and its kin
-    allow for as many faulty judges as they can. For other options give `sweep` a function.
+    allow for as many faulty judges as they can; medians of means take judges in pairs; random
+    directions have a fixed seed. For other options give `sweep` a function.
     """
     if name in {"trimmed_mean", "coordinatewise_trimmed_mean"}:
         return {"proportion": 0.3}
@@ -30,6 +31,10 @@ def method_options(name: str, n_judges: int) -> dict[str, Any]:
         return {"n_faulty": max((n_judges - 3) // 2, 0)}
     if name == "bulyan":
         return {"n_faulty": max((n_judges - 3) // 4, 0)}
+    if name in {"median_of_means", "geometric_median_of_means"}:
+        return {"n_groups": (n_judges + 1) // 2}
+    if name == "random_tukey_median":
+        return {"rng": 0}
     return {}
 
 

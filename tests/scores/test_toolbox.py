@@ -374,3 +374,15 @@ def test_bad_calibration_arguments(change, message):
     arguments = {"scores": x, "labels": truth} | change
     with pytest.raises(ValueError, match=message):
         rs.calibrate(**arguments)
+
+
+def test_median_of_means_says_when_it_is_not_certified(monkeypatch):
+    from ropoll_core.scores import _geometric_median
+
+    monkeypatch.setitem(_geometric_median.CERTIFIED_TO, 8, 0.0)
+    x = np.random.default_rng(1).normal(size=(30, 12, 3))
+    with pytest.warns(AggregationWarning, match="have a median of means that is not certified"):
+        value = rs.median_of_means(x, n_groups=6)
+    report = rs.median_of_means(x, n_groups=6, full_output=True)
+    assert (report.status == AggregateStatus.NOT_CONVERGED).any()
+    assert np.array_equal(report.value, value)
