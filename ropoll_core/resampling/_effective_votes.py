@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._kernels import effective_votes
+from ropoll_core._kernels import totals as kernels
 from ropoll_core.resampling.statistics import Column, Statistic, Totals, as_list, is_several
 
 __all__ = ["EffectiveVotes"]
@@ -72,23 +72,37 @@ class EffectiveVotes(Statistic):
         ]
         self._several = panels is not None
         place = {pair: number for number, pair in enumerate(order)}
-        self._panels = [
-            _panel(panel, k, place) for panel in (panels if panels is not None else [range(k)])
-        ]
+        chosen = [_panel(panel, k, place) for panel in (panels if self._several else [range(k)])]
+        self._pairs = np.concatenate([pairs for pairs, _ in chosen])
+        self._judges = np.concatenate([judges for _, judges in chosen])
+        sizes = [0, *(pairs.size for pairs, _ in chosen)]
+        self._starts = np.cumsum(sizes, dtype=np.int64)
+        # Every (n, E_j) once: its spread serves all pairs of the judge.
+        found: dict[tuple[Column, Column], int] = {}
+        self._places = np.array(
+            [
+                [found.setdefault((row[0], side), len(found)) for side in row[1:3]]
+                for row in self._table
+            ],
+            dtype=np.int64,
+        )
+        self._sides = list(found)
 
     def _columns(self) -> set[Column] | None:
         return {column for row in self._table for column in row}
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        index = np.array(
-            [[totals.columns[column] for column in row] for row in self._table], dtype=np.int64
-        )
+        columns = totals.places(list(itertools.chain.from_iterable(self._table))).reshape(-1, 4)
+        sides = totals.places(list(itertools.chain.from_iterable(self._sides))).reshape(-1, 2)
         n = totals.totals.shape[1]
+        spreads = np.empty((len(self._sides), n))
         phi = np.empty((len(self._table), n))
-        effective_votes.phi_rows(totals.totals, index, phi)
-        out = np.empty((len(self._panels), n))
-        for row, (pairs, judges) in zip(out, self._panels, strict=True):
-            effective_votes.panel_rows(totals.totals, index, phi, pairs, judges, row)
+        out = np.empty((self._starts.size - 1, n))
+        kernels.spread_rows(totals.totals, sides, spreads)
+        kernels.phi_rows(totals.totals, columns, self._places, spreads, phi)
+        kernels.panel_rows(
+            totals.totals, columns, phi, self._pairs, self._judges, self._starts, out
+        )
         return out if self._several else out[0]
 
 

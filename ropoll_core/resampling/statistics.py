@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._jit.callbacks import Callback, is_jit_function, raise_again, totals_callback
 from ropoll_core._kernels import callbacks
+from ropoll_core._kernels import totals as kernels
 
 __all__ = ["Mean", "OfTotals", "Ratio", "Statistic", "Totals", "as_list", "divide", "is_several"]
 
@@ -40,6 +41,10 @@ class Totals:
         """Totals of some columns, shape (len(columns), n_resamples)."""
         rows: NDArray[np.float64] = self.totals[[self.columns[column] for column in columns]]
         return rows
+
+    def places(self, columns: Sequence[Column]) -> NDArray[np.int64]:
+        """Numbers of the totals' rows that hold some columns."""
+        return np.array([self.columns[column] for column in columns], dtype=np.int64)
 
     def value(self, statistic: Statistic) -> NDArray[np.float64]:
         """The statistic, shape (n_resamples,) or (size, n_resamples)."""
@@ -260,7 +265,11 @@ class Ratio(Statistic):
         return {*self._numerator, *self._denominator}
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        value = divide(totals.rows(self._numerator), totals.rows(self._denominator))
+        size = max(len(self._numerator), len(self._denominator))
+        tops = np.resize(totals.places(self._numerator), size)
+        bottoms = np.resize(totals.places(self._denominator), size)
+        value = np.empty((size, totals.totals.shape[1]))
+        kernels.ratio_rows(totals.totals, tops, bottoms, value)
         return value if self._several else value[0]
 
     def _ratio_terms(self) -> list[list[RatioTerm]]:

@@ -174,13 +174,13 @@ static void total_resamples(const resample_problem *p, int64_t start, int64_t st
                             uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
     enum { MOST = 8 * 32 / sizeof(Value) };
     const int64_t width = (int64_t)p->vectors * (int64_t)(32 / sizeof(Value));
-    double tile[RESAMPLE_TILE][MOST];
+    double tile[RESAMPLE_TILE * MOST];
     for (int64_t first = start; first < stop; first += RESAMPLE_TILE) {
         const int64_t left = stop - first, count = left < RESAMPLE_TILE ? left : RESAMPLE_TILE;
         for (int64_t r = 0; r < count; ++r)
             split_draws(p, (uint64_t)(first + r), counts + r * p->n_parts);
         for (int64_t b = 0; b < p->n_blocks; ++b) {
-            memset(tile, 0, sizeof tile);
+            memset(tile, 0, sizeof(double) * RESAMPLE_TILE * width);
             /* Resamples inside, parts outside: the rows of a part stay in cache. */
             for (int64_t part = 0; part < p->n_parts; ++part) {
                 const Value *table =
@@ -188,12 +188,12 @@ static void total_resamples(const resample_problem *p, int64_t start, int64_t st
                 for (int64_t r = 0; r < count; ++r)
                     sum_part<Value>(p, table, (uint64_t)(first + r), part,
                                     counts[r * p->n_parts + part], p->n_parts == 1 && b > 0,
-                                    indices + r * p->index_stride, tile[r]);
+                                    indices + r * p->index_stride, tile + r * width);
             }
             const int64_t columns = p->n_moments - b * width;
             for (int64_t m = 0; m < (columns < width ? columns : width); ++m) {
                 double *column = out + (b * width + m) * stride + (first - start);
-                for (int64_t r = 0; r < count; ++r) column[r] = tile[r][m];
+                for (int64_t r = 0; r < count; ++r) column[r] = tile[r * width + m];
             }
         }
     }
