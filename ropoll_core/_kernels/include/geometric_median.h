@@ -20,9 +20,9 @@ static inline int gm_block_size(ptrdiff_t n, ptrdiff_t d) {
 
 /* Bytes of scratch a thread needs; its start must be a multiple of 64. */
 static inline size_t gm_scratch_bytes(ptrdiff_t n, ptrdiff_t d) {
-    const size_t size = (size_t)gm_block_size(n, d);
+    const size_t room = (size_t)gm_block_size(n, d) + 1;
     return (size_t)(n * (d + 1) + 2 * n + 17 * d) * GM_LANE_BYTES + (size_t)(n * d + n + d) * sizeof(double) +
-           gm_scalar::work_bytes(n, d) + (size_t)n + size * (4 * 3 + 8 + 8 + 2 + 4 * (size_t)n) +
+           gm_scalar::work_bytes(n, d) + (size_t)n + room * (4 * 4 + 8 + 8 + 3 + 5 * (size_t)n) +
            (size_t)(2 * n + 3) * 4 + 64 * 64;
 }
 

@@ -174,7 +174,8 @@ static void solve_block(const GmPanels &P, Block &B, Scratch &S) {
 
 static void run(const GmPanels &P, ptrdiff_t start, ptrdiff_t stop, char *scratch) {
     const ptrdiff_t n = P.n_judges, d = P.n_attributes;
-    const int size = gm_block_size(n, d);
+    const ptrdiff_t most = gm_block_size(n, d);
+    const int size = (int)(stop - start < most ? stop - start : most);
     char *at = scratch;
     auto take = [&at](size_t bytes) {
         char *p = at;
@@ -198,16 +199,24 @@ static void run(const GmPanels &P, ptrdiff_t start, ptrdiff_t stop, char *scratc
     S.robust = take(gm_scalar::work_bytes(n, d));
     Block B;
     B.size = size;
-    B.usual = B.gaps = false;
-    B.n_valid = (int32_t *)take((size_t)size * 4);
-    B.order = (int32_t *)take((size_t)size * 4);
-    B.left = (int32_t *)take((size_t)size * 4);
-    B.own_slots = (int32_t *)take((size_t)(size * n) * 4);
-    B.slots = (const int32_t **)take((size_t)size * sizeof(int32_t *));
+    const size_t room = (size_t)size + 1;
+    B.n_valid = (int32_t *)take(room * 4);
+    B.order = (int32_t *)take(room * 4);
+    B.left = (int32_t *)take(room * 4);
+    B.touched = (int32_t *)take(room * 4);
+    B.own_slots = (int32_t *)take(room * (size_t)n * 4);
+    B.slots = (const int32_t **)take(room * sizeof(int32_t *));
     B.tally = (int32_t *)take((size_t)(2 * n + 3) * 4);
-    B.top = (double *)take((size_t)size * 8);
-    B.state = (int8_t *)take((size_t)size);
-    B.weighted = (int8_t *)take((size_t)size);
+    B.top = (double *)take(room * 8);
+    B.state = (int8_t *)take(room);
+    B.weighted = (int8_t *)take(room);
+    B.gap = (unsigned char *)take(room * (size_t)n);
+    B.gaps = (unsigned char *)take(room);
+    B.first = start;
+    if (P.is_float)
+        open_books<float>(P, B);
+    else
+        open_books<double>(P, B);
     for (ptrdiff_t q = start; q < stop; q += size) {
         B.first = q;
         B.count = (int)(stop - q < size ? stop - q : size);

@@ -2,12 +2,12 @@
  *
  * Two: the middle if their weights are equal, else the heavier. Three:
  *
- * With side vectors e_i, g_i = <x_j - x_i, x_k - x_i> and b the vertex of smallest g, the
- * area term S = sqrt(|e||e'| - g^2) is well conditioned. Equal weights: x_b if its angle is
- * 120 degrees or more, else barycentric weights ~ 1/(g_i + S/sqrt 3). Weighted: a vertex whose
+ * with g_i = <x_j - x_i, x_k - x_i> and e, e' the squared sides at the vertex of smallest g,
+ * the area term S = sqrt(e e' - g^2) is well conditioned. Equal weights: a vertex of 120
+ * degrees or more, else barycentric weights ~ 1/(g_i + S/sqrt 3). Weighted: a vertex whose
  * weight holds the pull of the others, else ~ 1/(g_i/S + cot M_i), M the triangle of weights.
- * The certificate is evaluated at the result, as an offset from b; lanes that miss it (a
- * median next to a vertex, extreme scale, three points on a line) are left unsettled.
+ * The certificate is evaluated at the result; lanes that miss it (a median next to a vertex, a
+ * far outlier first, extreme scale, three points on a line) are left unsettled.
  */
 
 /* One or two judges. `several`: lanes where every point between the two is a median. */
@@ -33,103 +33,81 @@ template <int D, bool WEIGHTED>
 static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Found &out) {
     const vec zero = all(0), tiny = all(1e-280);
     const double tight = P.is_float ? 1e-5 : 1e-12;
-    /* Sides from x_0: p to x_1, q to x_2; g_i from their products. */
-    vec p[D], q[D];
+    vec p[D], q[D], o[D]; /* sides: x_1 - x_0, x_2 - x_0, x_2 - x_1 */
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
         p[k] = x[D + k] - x[k];
         q[k] = x[2 * D + k] - x[k];
+        o[k] = x[2 * D + k] - x[D + k];
     }
-    vec o[D];
-#pragma GCC unroll 16
-    for (int k = 0; k < D; k++) o[k] = x[2 * D + k] - x[D + k];
     const vec pp = inner<D>(p, p), qq = inner<D>(q, q), oo = inner<D>(o, o);
     const vec g0 = inner<D>(p, q), g1 = -inner<D>(p, o), g2 = inner<D>(q, o);
-    /* Rotate so that b is the vertex of the smallest g: sides from b in u and v. */
+    const vec both0 = pp * qq, both1 = pp * oo, both2 = qq * oo;
+    /* The squared area term from the vertex of the smallest g. */
     const mask b1 = less(g1, g0) & at_most(g1, g2), b2 = less(g2, g0) & less(g2, g1);
-    vec u[D], v[D], b[D];
-#pragma GCC unroll 16
-    for (int k = 0; k < D; k++) {
-        u[k] = pick(b1, o[k], pick(b2, -q[k], p[k]));
-        v[k] = pick(b1, -p[k], pick(b2, -o[k], q[k]));
-        b[k] = pick(b1, x[D + k], pick(b2, x[2 * D + k], x[k]));
-    }
-    const vec uu = pick(b1, oo, pick(b2, qq, pp)), vv = pick(b1, pp, pick(b2, oo, qq));
-    const vec gb = pick(b1, g1, pick(b2, g2, g0));
-    const vec gu = pick(b1, g2, pick(b2, g0, g1)), gv = pick(b1, g0, pick(b2, g1, g2));
-    vec wb = all(1), wu = wb, wv = wb;
-    if (WEIGHTED) {
-        wb = pick(b1, w[1], pick(b2, w[2], w[0]));
-        wu = pick(b1, w[2], pick(b2, w[0], w[1]));
-        wv = pick(b1, w[0], pick(b2, w[1], w[2]));
-    }
-    const vec share = WEIGHTED ? 1.0 / (wb + wu + wv) : all(1.0 / 3);
-    const vec squares = uu * vv, S = root(larger(fnma(gb, gb, squares), zero));
+    const vec g = pick(b1, g1, pick(b2, g2, g0));
+    const vec S2 = fnma(g, g, pick(b1, both1, pick(b2, both2, both0)));
+    const vec S = root(larger(S2, zero));
 
-    vec lu, lv, lb;
-    mask vertex, at_u = {}, at_v = {};
+    vec w0 = all(1), w1 = w0, w2 = w0, share = all(1.0 / 3), l0, l1, l2;
+    mask at0, at1, at2;
     if (WEIGHTED) {
+        w0 = w[0], w1 = w[1], w2 = w[2];
+        share = 1.0 / (w0 + w1 + w2);
+        const vec s0 = w0 * w0, s1 = w1 * w1, s2 = w2 * w2;
         /* A vertex is the median if the squared pull of the others is below its weight's. */
-        const vec iu = inverse_root(larger(uu, tiny)), iv = inverse_root(larger(vv, tiny));
-        const vec cosine = gb * iu * iv;
-        const vec side = pick(b1, qq, pick(b2, pp, oo)), is = inverse_root(larger(side, tiny));
         const vec hold = all(1.0 - tight);
-        vertex = less(wu * wu + wv * wv + 2.0 * wu * wv * cosine, wb * wb * hold);
-        at_u = less(wb * wb + wv * wv + 2.0 * wb * wv * (gu * iu * is), wu * wu * hold);
-        at_v = less(wb * wb + wu * wu + 2.0 * wb * wu * (gv * iv * is), wv * wv * hold);
-        const vec sb = wb * wb, su = wu * wu, sv = wv * wv;
-        const vec area = 2.0 * (sb * su + su * sv + sv * sb) - (sb * sb + su * su + sv * sv);
-        const vec cot = 1.0 / root(area);
-        lb = 1.0 / (gb / S + (su + sv - sb) * cot);
-        lu = 1.0 / (gu / S + (sb + sv - su) * cot);
-        lv = 1.0 / (gv / S + (sb + su - sv) * cot);
+        const vec ip = inverse_root(larger(pp, tiny)), iq = inverse_root(larger(qq, tiny)),
+                  io = inverse_root(larger(oo, tiny));
+        at0 = less(s1 + s2 + 2.0 * w1 * w2 * (g0 * ip * iq), s0 * hold);
+        at1 = less(s0 + s2 + 2.0 * w0 * w2 * (g1 * ip * io), s1 * hold);
+        at2 = less(s0 + s1 + 2.0 * w0 * w1 * (g2 * iq * io), s2 * hold);
+        const vec cot =
+            1.0 / root(2.0 * (s0 * s1 + s1 * s2 + s2 * s0) - (s0 * s0 + s1 * s1 + s2 * s2));
+        const vec inverse_S = 1.0 / S;
+        const vec c0 = fma(g0, inverse_S, (s1 + s2 - s0) * cot);
+        const vec c1 = fma(g1, inverse_S, (s0 + s2 - s1) * cot);
+        const vec c2 = fma(g2, inverse_S, (s0 + s1 - s2) * cot);
+        l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
     } else {
-        /* cosine < -1/2 */
-        vertex = (less(gb, zero) & less((0.25 + tight) * squares, gb * gb)) | equal(uu, zero) |
-                 equal(vv, zero);
+        /* cosine < -1/2; or a copy, which outweighs the third */
+        const vec quarter = all(0.25 + tight);
+        at0 = (less(g0, zero) & less(quarter * both0, g0 * g0)) | equal(pp, zero) |
+              equal(qq, zero);
+        at1 = (less(g1, zero) & less(quarter * both1, g1 * g1)) | equal(oo, zero);
+        at2 = less(g2, zero) & less(quarter * both2, g2 * g2);
         const vec h = S * 0.57735026918962576451;
-        /* 1/(gb + h) etc, without division until the end */
-        const vec cb = gb + h, cu = gu + h, cv = gv + h;
-        lb = cu * cv;
-        lu = cb * cv;
-        lv = cb * cu;
+        const vec c0 = g0 + h, c1 = g1 + h, c2 = g2 + h;
+        l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
     }
-    const vec scale = 1.0 / (lb + lu + lv);
-    lu = pick(vertex | at_v, zero, lu * scale);
-    lv = pick(vertex | at_u, zero, lv * scale);
-    if (WEIGHTED) {
-        lu = pick(at_u, all(1), lu);
-        lv = pick(at_v, all(1), lv);
-    }
+    const vec scale = 1.0 / (l0 + l1 + l2);
+    l1 = pick(at1, all(1), pick(at0 | at2, zero, l1 * scale));
+    l2 = pick(at2, all(1), pick(at0 | at1, zero, l2 * scale));
 
-    /* Certificate at z = lu u + lv v, offsets from b. */
-    vec z[D], tu[D], tv[D], s[D];
+    /* Certificate at z, an offset from x_0. |mean - z| <= F/W, so the gap is at most 2 rho F. */
+    vec z[D], t1[D], t2[D], norm = zero;
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
-        z[k] = fma(lu, u[k], lv * v[k]);
-        tu[k] = u[k] - z[k];
-        tv[k] = v[k] - z[k];
+        z[k] = fma(l1, p[k], l2 * q[k]);
+        t1[k] = p[k] - z[k];
+        t2[k] = q[k] - z[k];
     }
-    const vec zz = inner<D>(z, z), au = inner<D>(tu, tu), av = inner<D>(tv, tv);
-    const vec rb = inverse_root(larger(zz, tiny)), ru = inverse_root(larger(au, tiny)),
-              rv = inverse_root(larger(av, tiny));
-    const vec F = wb * (zz * rb) + wu * (au * ru) + wv * (av * rv);
-    vec lean = zero, norm = zero;
+    const vec a0 = square<D>(z), a1 = square<D>(t1), a2 = square<D>(t2);
+    const vec r0 = w0 * inverse_root(larger(a0, tiny)), r1 = w1 * inverse_root(larger(a1, tiny)),
+              r2 = w2 * inverse_root(larger(a2, tiny));
+    const vec F = fma(a0, r0, fma(a1, r1, a2 * r2));
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
-        s[k] = wu * ru * tu[k] + wv * rv * tv[k] - wb * rb * z[k];
-        const vec mean = fma(wu, u[k], wv * v[k]) * share;
-        lean = fma(s[k], mean - z[k], lean);
-        norm = fma(s[k], s[k], norm);
+        const vec s = fma(r1, t1[k], fnma(r0, z[k], r2 * t2[k]));
+        norm = fma(s, s, norm);
     }
-    /* without the factor 1/(1 + rho) <= 1 */
-    const vec rho = root(norm) * share, gap = larger(fma(rho, F, lean), zero);
-    const mask corner = vertex | at_u | at_v;
+    const mask corner = at0 | at1 | at2;
     out.objective = F;
-    out.gap = pick(corner, zero, gap);
+    out.gap = pick(corner, zero, 2.0 * F * (root(norm) * share));
     out.steps = zero;
-    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F) &
-                (corner | at_most(rho, all(8 * P.tol)))) | all_equal<D>(x, 3, F);
+    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F)) |
+               all_equal<D>(x, 3, F);
 #pragma GCC unroll 16
-    for (int k = 0; k < D; k++) out.z[k] = b[k] + z[k];
+    for (int k = 0; k < D; k++)
+        out.z[k] = pick(at1, x[D + k], pick(at2, x[2 * D + k], x[k] + z[k]));
 }

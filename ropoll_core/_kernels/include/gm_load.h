@@ -37,22 +37,32 @@ LANE_INLINE mask all_equal(const vec *x, ptrdiff_t n, vec F) {
     return same;
 }
 
-/* The queries of one block, by what is to be done with them; places count from `first`. */
+/* The books of one block: its queries by what is to be done with them. Places count from
+ * `first`; arrays by place have room for one more, the pattern of a query without a gap. */
 struct Block {
     ptrdiff_t first;
-    int count, size;  /* queries here; room */
-    bool gaps;        /* a query of the last block was not all finite */
-    bool usual;       /* the books say: every place as a query without a missing judge */
-    int32_t *n_valid; /* by place */
-    int8_t *state;    /* by place: GM_CERTIFIED, or the status if nothing is to be solved */
-    int8_t *weighted; /* by place: valid weights differ */
-    double *top;      /* by place: largest valid weight */
+    int count, size;       /* queries here; most queries */
+    unsigned char *gap;    /* (size + 1, n_judges) the judge has a score that is not finite */
+    unsigned char *gaps;   /* by place: such a judge */
+    int32_t *touched;      /* places with gaps */
+    int n_touched;
+    bool sorted;           /* `order` and `tally` are those of a full block without gaps */
+    int32_t *n_valid;      /* by place */
+    int8_t *state;         /* by place: GM_CERTIFIED, or the status if nothing is to be solved */
+    int8_t *weighted;      /* by place: valid weights differ */
+    double *top;           /* by place: largest valid weight */
     const int32_t **slots; /* by place: its valid judges */
-    int32_t *own_slots;    /* (size, n_judges) room for these */
-    int32_t *order;   /* places sorted by (n_valid, weighted), nothing to solve first */
-    int32_t *tally;   /* (2 n_judges + 3) where each such bucket starts in `order` */
-    int32_t *left;    /* places that the lanes did not settle */
+    int32_t *own_slots;    /* (size + 1, n_judges) room for these */
+    int32_t *order;        /* places sorted by (n_valid, weighted), nothing to solve first */
+    int32_t *tally;        /* (2 n_judges + 3) where each such bucket starts in `order` */
+    int32_t *left;         /* places that the lanes did not settle */
     int n_left;
+
+    void touch(int32_t place) {
+        if (gaps[place]) return;
+        gaps[place] = 1;
+        touched[n_touched++] = place;
+    }
 };
 
 static inline const char *query_at(const GmPanels &P, ptrdiff_t q) {
@@ -63,28 +73,46 @@ static inline const double *weights_at(const GmPanels &P, ptrdiff_t q) {
     return P.weights + q * P.weight_stride;
 }
 
-/* True if `count` consecutive scores are all finite. */
-template <typename T>
-static bool all_finite(const T *x, ptrdiff_t count) {
-    vec sum = {};
-    ptrdiff_t i = 0;
-    for (; i + W <= count; i += W) sum += load_run(x + i) * 0.0;
-    double rest = 0;
-    if (i < count && count >= W)
-        sum += load_run(x + count - W) * 0.0;
-    else
-        for (; i < count; i++) rest += (double)x[i] * 0.0;
-    return bits(equal(sum, sum)) == ALL_LANES && rest == 0;
+/* Notes the judge and the query of score `e` of a block of consecutive scores. */
+static inline void note_gap(Block &B, ptrdiff_t e, ptrdiff_t n, ptrdiff_t d) {
+    const uint32_t cell = (uint32_t)e / (uint32_t)d, place = cell / (uint32_t)n;
+    B.gap[cell] = 1;
+    B.touch((int32_t)place);
 }
 
+/* Notes every judge with a score that is not finite, of a block of consecutive scores. */
 template <typename T>
-static bool judge_finite(const GmPanels &P, const char *row) {
-    if (P.attribute_stride == (ptrdiff_t)sizeof(T))
-        return all_finite((const T *)row, P.n_attributes);
-    double sum = 0;
-    for (ptrdiff_t k = 0; k < P.n_attributes; k++)
-        sum += (double)*(const T *)(row + k * P.attribute_stride) * 0.0;
-    return sum == 0;
+static void scan_run(Block &B, const T *x, ptrdiff_t n, ptrdiff_t d) {
+    const ptrdiff_t count = B.count * n * d;
+    const vec zero = all(0);
+    ptrdiff_t e = 0;
+    for (; e + 4 * W <= count; e += 4 * W) {
+        vec v[4];
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++) v[j] = load_run(x + e + j * W) * 0.0;
+        const vec sum = (v[0] + v[1]) + (v[2] + v[3]);
+        if (__builtin_expect(bits(equal(sum, zero)) == ALL_LANES, 1)) continue;
+        for (int j = 0; j < 4; j++)
+            for (unsigned bad = ALL_LANES & ~bits(equal(v[j], zero)); bad; bad &= bad - 1)
+                note_gap(B, e + j * W + __builtin_ctz(bad), n, d);
+    }
+    for (; e < count; e++)
+        if ((double)x[e] * 0.0 != 0.0) note_gap(B, e, n, d);
+}
+
+/* The same through the strides. */
+template <typename T>
+static void scan_strided(const GmPanels &P, Block &B) {
+    for (int place = 0; place < B.count; place++)
+        for (ptrdiff_t i = 0; i < P.n_judges; i++) {
+            const char *row = query_at(P, B.first + place) + i * P.judge_stride;
+            double sum = 0;
+            for (ptrdiff_t k = 0; k < P.n_attributes; k++)
+                sum += (double)*(const T *)(row + k * P.attribute_stride) * 0.0;
+            if (sum == 0) continue;
+            B.gap[place * P.n_judges + i] = 1;
+            B.touch(place);
+        }
 }
 
 template <typename T>
@@ -101,9 +129,9 @@ static inline bool query_contiguous(const GmPanels &P) {
            P.judge_stride == P.n_attributes * (ptrdiff_t)sizeof(T);
 }
 
-/* The books of one place. `finite`: no score of the query needs to be looked at. */
+/* The books of one place. */
 template <typename T>
-static void classify_query(const GmPanels &P, Block &B, int place, bool finite) {
+static void classify_query(const GmPanels &P, Block &B, int place) {
     const ptrdiff_t n = P.n_judges, q = B.first + place;
     const double *w = P.weights ? weights_at(P, q) : nullptr;
     int32_t *slots = B.own_slots + place * n;
@@ -113,10 +141,9 @@ static void classify_query(const GmPanels &P, Block &B, int place, bool finite) 
     for (ptrdiff_t i = 0; i < n; i++) {
         const double weight = w ? w[i] : 1.0;
         if (!(weight > 0)) continue;
-        const char *row = query_at(P, q) + i * P.judge_stride;
-        if (!finite && !judge_finite<T>(P, row)) {
+        if (B.gap[place * n + i]) {
             P.seen[GM_SEEN_MISSING] = 1;
-            if (judge_infinite<T>(P, row))
+            if (judge_infinite<T>(P, query_at(P, q) + i * P.judge_stride))
                 B.state[place] = GM_INFINITE;
             else if (P.propagate && B.state[place] != GM_INFINITE)
                 B.state[place] = GM_PROPAGATED;
@@ -137,48 +164,81 @@ static inline int32_t bucket_of(const Block &B, int place) {
     return B.state[place] == GM_CERTIFIED ? 2 * B.n_valid[place] + B.weighted[place] : 0;
 }
 
-static void sort_block(const GmPanels &P, Block &B) {
-    const ptrdiff_t n_buckets = 2 * P.n_judges + 2;
-    for (ptrdiff_t c = 0; c <= n_buckets; c++) B.tally[c] = 0;
-    for (int place = 0; place < B.count; place++) B.tally[bucket_of(B, place) + 1]++;
-    for (ptrdiff_t c = 0; c < n_buckets; c++) B.tally[c + 1] += B.tally[c];
-    for (int place = 0; place < B.count; place++) B.order[B.tally[bucket_of(B, place)]++] = place;
-    for (ptrdiff_t c = n_buckets; c > 0; c--) B.tally[c] = B.tally[c - 1];
-    B.tally[0] = 0;
+/* Makes the books of one place those of another, and forgets its gaps. */
+static inline void copy_books(const GmPanels &P, Block &B, int from, int to) {
+    B.state[to] = B.state[from];
+    B.n_valid[to] = B.n_valid[from];
+    B.weighted[to] = B.weighted[from];
+    B.top[to] = B.top[from];
+    B.slots[to] = B.slots[from];
+    B.gaps[to] = 0;
+    __builtin_memset(B.gap + to * P.n_judges, 0, (size_t)P.n_judges);
 }
 
-/* Books for B.count queries from B.first on. A block of finite scores under shared weights
- * costs one look at its memory: its books are the usual ones. */
+/* Starts the books of a call: under shared weights every place as a query without a gap. The
+ * pattern is kept at place `size`, behind the block. */
+template <typename T>
+static void open_books(const GmPanels &P, Block &B) {
+    __builtin_memset(B.gap, 0, (size_t)((B.size + 1) * P.n_judges));
+    __builtin_memset(B.gaps, 0, (size_t)(B.size + 1));
+    B.n_touched = 0;
+    B.sorted = false;
+    if (P.weight_stride != 0) return;
+    classify_query<T>(P, B, B.size);
+    for (int place = 0; place < B.size; place++) copy_books(P, B, B.size, place);
+}
+
+/* Orders the places by bucket; those without a gap share one under shared weights. */
+static void sort_block(const GmPanels &P, Block &B) {
+    const ptrdiff_t n_buckets = 2 * P.n_judges + 2;
+    const bool shared = P.weight_stride == 0;
+    const int many = shared ? B.n_touched : B.count; /* places with books of their own */
+    auto place_of = [&](int i) { return shared ? B.touched[i] : i; };
+    int32_t *tally = B.tally, *order = B.order;
+    for (ptrdiff_t c = 0; c <= n_buckets; c++) tally[c] = 0;
+    for (int i = 0; i < many; i++) tally[bucket_of(B, place_of(i)) + 1]++;
+    const int32_t common = shared ? bucket_of(B, B.size) : 0;
+    tally[common + 1] += B.count - many;
+    for (ptrdiff_t c = 0; c < n_buckets; c++) tally[c + 1] += tally[c];
+    if (shared) {
+        const unsigned char *gaps = B.gaps;
+        int32_t at = tally[common];
+        const int32_t end = at + B.count - many;
+        for (int32_t place = 0; at < end; place++) {
+            order[at] = place;
+            at += !gaps[place];
+        }
+        tally[common] = at;
+    }
+    for (int i = 0; i < many; i++) {
+        const int32_t place = place_of(i);
+        order[tally[bucket_of(B, place)]++] = place;
+    }
+    for (ptrdiff_t c = n_buckets; c > 0; c--) tally[c] = tally[c - 1];
+    tally[0] = 0;
+}
+
+/* Books for B.count queries from B.first on. A block without a gap under shared weights costs
+ * one look at its memory; one with gaps, work for these alone. */
 template <typename T>
 static void classify(const GmPanels &P, Block &B) {
-    const ptrdiff_t length = P.n_judges * P.n_attributes;
-    const bool runs = query_contiguous<T>(P);
-    const bool one_run = runs && P.query_stride == length * (ptrdiff_t)sizeof(T);
-    const T *scores = (const T *)query_at(P, B.first);
-    /* After a block with a missing judge, queries are looked at one by one at once. */
-    const bool usual = P.weight_stride == 0 && one_run && !B.gaps &&
-                       all_finite(scores, B.count * length);
-    if (usual && B.usual && B.count == B.size) return;
-    bool gaps = false;
-    int like = -1; /* a place of finite scores: under shared weights all such are alike */
-    for (int place = 0; place < B.count; place++) {
-        const T *query = (const T *)query_at(P, B.first + place);
-        const bool finite = usual || (runs && all_finite(query, length));
-        gaps |= !finite;
-        if (!finite || P.weight_stride != 0 || like < 0) {
-            classify_query<T>(P, B, place, finite);
-            if (finite) like = place;
-            continue;
-        }
-        B.state[place] = B.state[like];
-        B.n_valid[place] = B.n_valid[like];
-        B.weighted[place] = B.weighted[like];
-        B.top[place] = B.top[like];
-        B.slots[place] = B.slots[like];
-    }
+    const ptrdiff_t n = P.n_judges, d = P.n_attributes;
+    const bool shared = P.weight_stride == 0;
+    const bool clean_before = B.n_touched == 0;
+    for (int i = 0; i < B.n_touched; i++) copy_books(P, B, B.size, B.touched[i]);
+    B.n_touched = 0;
+    if (query_contiguous<T>(P) && P.query_stride == n * P.judge_stride)
+        scan_run(B, (const T *)query_at(P, B.first), n, d);
+    else
+        scan_strided<T>(P, B);
+    const bool usual = shared && B.n_touched == 0 && B.count == B.size;
+    if (usual && clean_before && B.sorted) return;
+    if (shared)
+        for (int i = 0; i < B.n_touched; i++) classify_query<T>(P, B, B.touched[i]);
+    else
+        for (int place = 0; place < B.count; place++) classify_query<T>(P, B, place);
     sort_block(P, B);
-    B.usual = usual && B.count == B.size;
-    B.gaps = gaps;
+    B.sorted = usual;
 }
 
 /* Vectors from judge to judge in lanes: off the powers of two, on which all judges would meet in
