@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+__pyx_capi__: dict[str, object]
+
 def scratch_bytes(n_judges: int, n_attributes: int) -> int: ...
 
 class Job:

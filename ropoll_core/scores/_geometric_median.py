@@ -133,6 +133,9 @@ def geometric_median(
     look at all pairs of judges. The aggregator of RoPoLL (arXiv:2606.30931); the data-point
     test is that of Vardi & Zhang (PNAS 97, 2000).
 
+    A user's own ``numba.njit`` code may call ``geometric_median(panel)`` or
+    ``geometric_median(panel, weights=w)`` on one (n_judges, n_attributes) array.
+
     Examples
     --------
     Three judges each see one flaw; the coordinate-wise median would publish a 5/5/5 that
