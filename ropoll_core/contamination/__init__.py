@@ -1,6 +1,6 @@
 """Huber contamination: generated juries, corruption types, protocols and sweeps.
 
-Source: "RoPoLL: Robust Panel of LLM Judges", arXiv 2606.30931, section 3.
+Source: "RoPoLL: Robust Panel of LLM Judges", arXiv 2606.30931.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def simulate_jury(
 
     Notes
     -----
-    The observation model of section 3 of arXiv 2606.30931 without contamination, which
+    The observation model of arXiv 2606.30931 without contamination, which
     :func:`corrupt` adds. Cost O(n_items n_judges n_attributes), about 20 ns a value.
 
     Examples

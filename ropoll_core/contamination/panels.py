@@ -76,7 +76,8 @@ def corrupt(
 
     Notes
     -----
-    Section 3 of arXiv 2606.30931. Cost O(n_items n_judges n_attributes), about 10 ns a value.
+    The contamination model of arXiv 2606.30931. Cost O(n_items n_judges n_attributes), about
+    10 ns a value.
 
     Examples
     --------

@@ -116,7 +116,7 @@ def sweep(
 
     Notes
     -----
-    The study of arXiv 2606.30931, sections 5 and 6. A method that refuses panels of a
+    The protocol of arXiv 2606.30931. A method that refuses panels of a
     committee's size (ValueError) is noted in `not_applicable`. Memory does not grow with the
     number of replicates or cells, apart from the result.
 

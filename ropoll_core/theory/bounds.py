@@ -209,7 +209,7 @@ def breakdown_floor(sigma: Any, n_attributes: Any, alpha: Any) -> Any:
 
     Notes
     -----
-    Section on the statistical-computational gap of arXiv 2606.30931.
+    The statistical-computational gap of arXiv 2606.30931.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def judge_correlation(scores: Any, *, truth: Any = None) -> JudgeCorrelation:
 
     Notes
     -----
-    Section 5 of arXiv 2606.30931. Pearson correlation over the items that both judges scored.
+    As measured in arXiv 2606.30931. Pearson correlation over the items that both judges scored.
     Cost O(n_items n_judges^2 n_attributes).
 
     Examples

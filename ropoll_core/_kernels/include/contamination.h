@@ -1,4 +1,4 @@
-/* One score vector of the Huber contamination model of arXiv 2606.30931, section 3.
+/* One score vector of the Huber contamination model of arXiv 2606.30931.
  *
  * Every draw is a pure function of (key, replicate, purpose, item, judge, attribute), so a cell
  * is the same whatever the chunk, the committee, the rate and the other cells are: curves over
