@@ -1,15 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def spread_rows(
-    totals: NDArray[np.float64], sides: NDArray[np.int64], out: NDArray[np.float64]
-) -> None: ...
 def phi_rows(
-    totals: NDArray[np.float64],
-    columns: NDArray[np.int64],
-    places: NDArray[np.int64],
-    spreads: NDArray[np.float64],
-    out: NDArray[np.float64],
+    totals: NDArray[np.float64], columns: NDArray[np.int64], out: NDArray[np.float64]
 ) -> None: ...
 def panel_rows(
     totals: NDArray[np.float64],

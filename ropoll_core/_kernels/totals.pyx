@@ -11,36 +11,22 @@ from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 
-def spread_rows(const double[:, :] totals, const int64_t[:, ::1] sides, double[:, ::1] out):
-    """out[u, c] = (n E - E^2)^-1/2 of the totals' rows n, E = sides[u]; NaN where not positive."""
-    cdef Py_ssize_t u, c
-    cdef double spread
-    with nogil:
-        for u in range(sides.shape[0]):
-            for c in range(out.shape[1]):
-                spread = totals[sides[u, 1], c]
-                spread = totals[sides[u, 0], c] * spread - spread * spread
-                out[u, c] = 1.0 / sqrt(spread) if spread > 0.0 else NAN
+cdef inline double phi_one(double n, double i, double j, double both) noexcept nogil:
+    # One root of the product, not two: equal or opposite errors give exactly 1 or -1. Products
+    # of totals below 2^53 are exact.
+    cdef double scale = (n * i - i * i) * (n * j - j * j)
+    return (n * both - i * j) / sqrt(scale) if scale > 0.0 else NAN
 
 
-def phi_rows(
-    const double[:, :] totals, const int64_t[:, ::1] columns, const int64_t[:, ::1] places,
-    const double[:, ::1] spreads, double[:, ::1] out
-):
-    """out[p, c]: correlation of pair p, whose n, E_i, E_j, E_ij are the totals' rows columns[p].
-
-    places[p] are the rows of `spreads` of its two sides.
-    """
-    cdef Py_ssize_t p, c, n, i, j, both, si, sj
+def phi_rows(const double[:, :] totals, const int64_t[:, ::1] columns, double[:, ::1] out):
+    """out[p, c]: correlation of pair p, whose n, E_i, E_j, E_ij are the totals' rows columns[p]."""
+    cdef Py_ssize_t p, c
+    cdef int64_t n, i, j, both
     with nogil:
         for p in range(columns.shape[0]):
             n, i, j, both = columns[p, 0], columns[p, 1], columns[p, 2], columns[p, 3]
-            si, sj = places[p, 0], places[p, 1]
             for c in range(out.shape[1]):
-                out[p, c] = (
-                    (totals[n, c] * totals[both, c] - totals[i, c] * totals[j, c])
-                    * (spreads[si, c] * spreads[sj, c])
-                )
+                out[p, c] = phi_one(totals[n, c], totals[i, c], totals[j, c], totals[both, c])
 
 
 cdef inline double kish(double k, double mean_phi) noexcept nogil:

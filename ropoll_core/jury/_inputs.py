@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._kernels.effective_votes import phi_rows
+from ropoll_core._kernels.totals import phi_rows
 from ropoll_core.jury._graded import Graded
 
 __all__ = ["LawInputs", "inputs_from", "n_input_moments", "pairs_of", "stack_inputs"]

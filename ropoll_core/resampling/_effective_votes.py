@@ -77,29 +77,16 @@ class EffectiveVotes(Statistic):
         self._judges = np.concatenate([judges for _, judges in chosen])
         sizes = [0, *(pairs.size for pairs, _ in chosen)]
         self._starts = np.cumsum(sizes, dtype=np.int64)
-        # Every (n, E_j) once: its spread serves all pairs of the judge.
-        found: dict[tuple[Column, Column], int] = {}
-        self._places = np.array(
-            [
-                [found.setdefault((row[0], side), len(found)) for side in row[1:3]]
-                for row in self._table
-            ],
-            dtype=np.int64,
-        )
-        self._sides = list(found)
 
     def _columns(self) -> set[Column] | None:
         return {column for row in self._table for column in row}
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         columns = totals.places(list(itertools.chain.from_iterable(self._table))).reshape(-1, 4)
-        sides = totals.places(list(itertools.chain.from_iterable(self._sides))).reshape(-1, 2)
         n = totals.totals.shape[1]
-        spreads = np.empty((len(self._sides), n))
         phi = np.empty((len(self._table), n))
         out = np.empty((self._starts.size - 1, n))
-        kernels.spread_rows(totals.totals, sides, spreads)
-        kernels.phi_rows(totals.totals, columns, self._places, spreads, phi)
+        kernels.phi_rows(totals.totals, columns, phi)
         kernels.panel_rows(
             totals.totals, columns, phi, self._pairs, self._judges, self._starts, out
         )
