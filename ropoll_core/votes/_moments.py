@@ -134,7 +134,7 @@ def task_moments(
 
     Notes
     -----
-    One pass, about 40 ns a query for 7 judges; 42 integers a task for 7 judges and a signal,
+    One pass, about 80 ns a query for 7 judges; 42 integers a task for 7 judges and a signal,
     more with gaps, where every pair of candidates has counts of its own.
 
     Examples
