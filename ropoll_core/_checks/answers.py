@@ -200,6 +200,8 @@ def _encode_column(column: Any, argument: str) -> tuple[Codes, list[Any]]:
         return _recode(indices, values.tolist(), argument)
     if isinstance(column, (str, bytes)):
         raise TypeError(f"{argument} must be a column of answers, got {type(column).__name__}")
+    if hasattr(column, "to_list"):  # polars, whose integers with nulls would become floats
+        column = column.to_list()
     if not isinstance(column, np.ndarray):
         column = list(column) if isinstance(column, Sequence) else np.asarray(column)
     if isinstance(column, list):

@@ -218,6 +218,9 @@ def test_values_that_look_alike():
     assert consensus([[pd.NaT, np.float64("nan"), "x"]]).n_valid.tolist() == [1]
     integers = pa.table({"a": pa.array([big, None]), "b": pa.array([big + 1, 1])})
     assert consensus(integers).n_tied.tolist() == [2, 1]
+    assert consensus(pl.DataFrame(integers.to_pydict())).n_tied.tolist() == [2, 1]
+    nullable = pd.DataFrame(integers.to_pydict(), dtype="Int64")
+    assert consensus(nullable).n_tied.tolist() == [2, 1]
 
 
 def test_many_distinct_answers_outgrow_the_first_table():
