@@ -37,20 +37,12 @@ def test_the_simulation_knows_its_true_values(simulation):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n_tasks", [60, 463])
 @pytest.mark.parametrize("method", ["percentile", "basic", "bca", "studentized"])
-def test_coverage_with_463_tasks(simulation, method):
-    for name, share in simulation.coverage(463, method).items():
+def test_coverage_of_95_percent_intervals(simulation, method, n_tasks):
+    # With 20 tasks it falls short: docs/resampling.md has the figures.
+    for name, share in simulation.coverage(n_tasks, method).items():
         assert 0.93 <= share <= 0.97, name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["percentile", "bca", "studentized"])
-def test_coverage_with_60_tasks(simulation, method):
-    for name, share in simulation.coverage(60, method).items():
-        if name == "n_eff":  # skewed, and a function of noisy correlations: see docs/resampling.md
-            assert 0.90 <= share <= 0.97
-        else:
-            assert 0.93 <= share <= 0.97, name
 
 
 @pytest.mark.slow
