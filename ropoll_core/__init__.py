@@ -16,7 +16,17 @@ from ropoll_core._version import __version__
 # Public module -> the names re-exported from it. The one list behind attribute access,
 # dir() and `from ropoll_core import *`.
 _EXPORTS: dict[str, tuple[str, ...]] = {
-    "scores": ("AggregateStatus", "AggregationWarning", "aggregate", "geometric_median"),
+    "scores": (
+        "AggregateStatus",
+        "AggregationWarning",
+        "aggregate",
+        "calibrate",
+        "coordinatewise_median",
+        "geometric_median",
+        "median_of_means",
+        "medoid",
+        "trimmed_mean",
+    ),
     "votes": (
         "tally",
         "substitution",

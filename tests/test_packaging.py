@@ -88,10 +88,10 @@ def test_import_takes_little_longer_than_numpy():
     code = """
         import time
         import numpy
-        start = time.perf_counter()
+        start = time.process_time()  # a busy machine makes wall time of anything
         import ropoll_core
         from ropoll_core import geometric_median
-        print(time.perf_counter() - start)
+        print(time.process_time() - start)
         """
     seconds = min(float(run(code).stdout) for _ in range(5))
     assert seconds < 0.060
