@@ -180,7 +180,7 @@ def many_tasks_rows(n_tasks: int = 1_000_000, n_moments: int = 42) -> list[Row]:
     kinds = rng.integers(0, 8, (49, n_moments))
     tables = {
         "49 distinct rows": (kinds[rng.integers(0, 49, n_tasks)], N_RESAMPLES),
-        "all rows distinct": (rng.integers(0, 8, (n_tasks, n_moments)), 100),
+        "all rows distinct": (rng.integers(0, 8, (n_tasks, n_moments)), 1000),
     }
     rows = []
     for name, (table, n_resamples) in tables.items():
