@@ -62,6 +62,8 @@ class Session:
                 "autoload_known_extensions": False,
             },
         )
+        # After two seconds it would draw a bar on stdout, terminal or not.
+        self.execute("SET enable_progress_bar_print = false")
         # The engine guesses a text file at some forty rows and would build its hash tables
         # from the file; joins are written with the small side on the right.
         self.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from ropoll_core.cli._app import app
 from ropoll_core.scores import geometric_median
 from ropoll_core.tables import read_scores
+from ropoll_core.tables._session import Session
 
 PANEL = (
     "item,judge,x,y,z\n007,a,5,5,1\n007,b,5,1,5\n007,c,1,5,5\nNA,a,2,2,2\nNA,b,2,2,2\nNA,c,2,,2\n"
@@ -206,6 +207,13 @@ def test_nothing_but_json_in_a_pipe(tmp_path):
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     json.loads(run.stdout)
     assert run.stderr == ""
+
+
+def test_the_engine_draws_no_bar_of_its_own(capfd):
+    with Session() as session:
+        session.execute("SET progress_bar_time = 1")
+        session.execute("SELECT max(hash(i)) FROM range(10000000) t(i)")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.slow
