@@ -8,11 +8,12 @@ from ropoll_core._results.tables import (
     TableReport,
     VoteTable,
 )
-from ropoll_core.tables._ballots import read_answers, read_votes
+from ropoll_core.tables._answers import read_answers
 from ropoll_core.tables._batch import BatchSpec, aggregate_batch, batch_schema
 from ropoll_core.tables._consensus import aggregate_panel, aggregate_table, consensus_columns
 from ropoll_core.tables._errors import TableError
 from ropoll_core.tables._scores import inspect_scores, read_score_parts, read_scores
+from ropoll_core.tables._votes import read_votes
 from ropoll_core.tables._write import write_table
 
 __all__ = [

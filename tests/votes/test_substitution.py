@@ -95,6 +95,17 @@ def test_equal_weights_change_nothing():
         assert one.total_gain == other.total_gain
 
 
+@pytest.mark.parametrize("scale", [1e-320, 1.7e308])
+def test_only_ratios_of_weights_count(scale):
+    votes, signal, labels = random_panel(6, 200, 5, 0.2)
+    plain, scaled = tally(votes), tally(votes, weights=np.full(5, scale))
+    for name in ("decision", "ones", "n_valid", "tie", "pivotal"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(scaled, name))
+    np.testing.assert_allclose(plain.margin, scaled.margin, rtol=1e-15)
+    one = substitution(votes, signal, labels)
+    assert substitution(votes, signal, labels, weights=np.full(5, scale)).gain == one.gain
+
+
 @pytest.mark.parametrize("ties", ["incorrect", "correct", "missing"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tally_against_the_twin(ties, weighted):

@@ -25,6 +25,7 @@ from ropoll_core.votes import (
     dawid_skene,
     effective_votes_change,
 )
+from ropoll_core.votes._permutation import _exact_losses as exact_losses
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
@@ -145,6 +146,15 @@ def test_one_group_is_hypergeometric():
     law = stats.hypergeom(3000, result.n_pivotal, int((signal != labels).sum()))
     h = np.rint(n_wrong - result.values * result.n_pivotal * 14 / 8).astype(int)
     np.testing.assert_allclose(result.probabilities, law.pmf(h), rtol=1e-9, atol=1e-300)
+
+
+def test_exact_losses_hold_beyond_the_products_that_fit_an_integer():
+    losses, odds = exact_losses(np.array([2**42]), np.array([4000]), 6000, 900)
+    hits = np.arange(901)
+    np.testing.assert_array_equal(losses, hits * 2**42)
+    np.testing.assert_allclose(
+        odds, stats.hypergeom(6000, 4000, 900).pmf(hits), rtol=1e-9, atol=1e-300
+    )
 
 
 def test_permutation_control_refuses_what_it_cannot_say():

@@ -10,7 +10,7 @@ from scipy import stats
 
 from ropoll_core.resampling import Mean, bootstrap
 
-BENCH = Path(__file__).resolve().parents[1] / "bench"
+BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 
 @pytest.fixture(scope="module")
