@@ -85,9 +85,12 @@ def as_cut_counts(
 ) -> NDArray[np.int32]:
     """How many of m judges a proportion in [0, `high`) is, rounded down, for m = 0..n_judges.
 
-    A product that rounding alone keeps below an integer (0.29 * 100) counts as that integer.
+    A product that rounding alone keeps below an integer (0.29 * 100) counts as that integer,
+    but not as `high` * m: some judge is always left.
     """
     share = as_real(proportion, argument, low=0.0, high=high, open_high=True)
-    return np.array(
-        [math.floor(share * m * (1 + 1e-14)) for m in range(n_judges + 1)], dtype=np.int32
-    )
+    counts = [
+        min(math.floor(share * m * (1 + 1e-14)), math.ceil(high * m) - 1)
+        for m in range(1, n_judges + 1)
+    ]
+    return np.array([0, *counts], dtype=np.int32)

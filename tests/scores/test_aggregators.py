@@ -223,6 +223,16 @@ def test_trimming_everything_is_refused(proportion):
         rs.coordinatewise_trimmed_mean([[4.0], [6.0]], proportion=proportion)
 
 
+def test_a_proportion_next_to_its_bound_leaves_a_judge():
+    column = np.array([[[1.0], [2.0], [4.0]]])
+    report = rs.trimmed_mean(column, proportion=np.nextafter(1.0, 0.0), full_output=True)
+    assert report.n_used.tolist() == [1]
+    assert report.value.tolist() == [[2.0]]
+    below_half = {"proportion": np.nextafter(0.5, 0.0), "full_output": True}
+    two = rs.coordinatewise_trimmed_mean(column[:, :2], **below_half)
+    assert two.value.tolist() == [[1.5]]
+
+
 def test_distance_trimming_keeps_at_least_one_judge():
     assert rs.trimmed_mean([[4.0], [6.0]], proportion=0.99) == [4.0]
     with pytest.raises(ValueError, match=r"\[0, 1\)"):
