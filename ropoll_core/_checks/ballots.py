@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 18  # cells converted at a time, so that wide integers never need a second array
+_LARGE = 1e280  # a weight above this is made smaller
 
 
 def as_ballots(
@@ -92,6 +93,8 @@ def as_vote_weights(weights: Any, n_queries: int, n_judges: int) -> NDArray[np.f
     if empty.any():
         where = "" if array.ndim == 1 else f" of query {int(empty.argmax())}"
         raise ValueError(f"weights{where} must not all be zero")
+    if rows.max(initial=0.0) > _LARGE:  # only ratios count, and sums must stay finite
+        rows = np.where(rows.max(axis=1, keepdims=True) > _LARGE, rows * 2.0**-100, rows)
     return rows
 
 

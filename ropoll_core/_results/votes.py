@@ -86,6 +86,8 @@ class Substitution(Result):
         Scored queries of the stratum, and how many of them the panel decided wrongly.
     stratum_gain : float64 array (n_strata,)
         Gain over the queries of the stratum.
+    task_moments : TaskMoments or None
+        Sums by task for the bootstrap, where `tasks` were given.
     """
 
     rule: str | int
@@ -107,6 +109,7 @@ class Substitution(Result):
     n: NDArray[np.int64]
     n_errors: NDArray[np.int64]
     stratum_gain: NDArray[np.float64]
+    task_moments: Any = None
 
     @property
     def pivotal_share(self) -> float:

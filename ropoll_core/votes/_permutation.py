@@ -202,11 +202,12 @@ def _merge(
     drawn: NDArray[np.int64], loss: NDArray[np.int64], odds: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Add up equal (drawn, loss)."""
-    width = int(loss.max(initial=0)) + 1
-    keys, place = np.unique(drawn * width + loss, return_inverse=True)
+    # Losses by rank: drawn * (greatest loss + 1) may leave the range of an integer.
+    losses, rank = np.unique(loss, return_inverse=True)
+    keys, place = np.unique(drawn * losses.size + rank.reshape(-1), return_inverse=True)
     sums = np.zeros(keys.size)
     np.add.at(sums, place.reshape(-1), odds)
-    return keys // width, keys % width, sums
+    return keys // losses.size, losses[keys % losses.size], sums
 
 
 def _sampled_losses(

@@ -17,6 +17,7 @@ from ropoll_core._kernels import substitution as kernels
 from ropoll_core._kernels.ballots import TIE_WITHIN
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
+from ropoll_core.votes._moments import task_moments
 from ropoll_core.votes._rules import as_rule
 from ropoll_core.votes._tally import strata_of
 from ropoll_core.votes._types import DistinctBallots, as_types
@@ -207,6 +208,7 @@ def substitution(
     labels: Any,
     *,
     rule: Any = "uniform",
+    tasks: Any = None,
     weights: Any = None,
     counts: Any = None,
     workers: int | None = None,
@@ -227,6 +229,10 @@ def substitution(
         ``numba.njit`` takes the ballots of a query (int8, -1 missing), the index of a judge
         and the signal, and returns the weight of replacing that judge: finite, not negative;
         where all are 0 nothing is replaced.
+    tasks : array_like (n_queries,), optional
+        Keys of tasks: the result then holds the integer sums by task from which the bootstrap
+        has the interval of the gain, see :func:`task_moments`. With a built-in rule only, and
+        not with `weights` or `counts`.
     weights : array_like (n_judges,) or (n_queries, n_judges), optional
         As in :func:`tally`. The signal takes over the weight of the ballot it replaces.
     counts : array_like (n_queries,), optional
@@ -262,7 +268,7 @@ def substitution(
     >>> result.stratum.tolist(), result.n.tolist(), result.n_errors.tolist()
     ([1, 3], [2, 1], [1, 1])
     """
-    # Check arguments: votes / signal / labels / weights / rule
+    # Check arguments: votes / signal / labels / weights / rule / tasks
     ballots = as_ballots(votes)
     n_queries, n_judges = ballots.shape
     signal_column = as_column(signal, "signal", n_queries)
@@ -272,6 +278,8 @@ def substitution(
     if callable(rule) and not jitted:
         raise TypeError(f"rule must be compiled by numba.njit, got the plain {rule!r}")
     rule = rule if jitted else as_rule(rule, n_judges)
+    if tasks is not None and (jitted or weights is not None or counts is not None):
+        raise ValueError("tasks must not be given with weights, counts or a rule of your own")
 
     own_weights = seat_weights is not None and seat_weights.shape[0] > 1
     types = as_types(
@@ -284,4 +292,8 @@ def substitution(
     )
     table = cell_table(types, seat_weights, workers=workers)
     gains = jitted_gains(types, seat_weights, rule) if jitted else None
-    return summarise(table, rule, gains)
+    result = summarise(table, rule, gains)
+    if tasks is None:
+        return result
+    moments = task_moments(ballots, signal_column, label_column, tasks=tasks, rule=rule)
+    return dataclasses.replace(result, task_moments=moments)
