@@ -1,6 +1,6 @@
 """Ballots: substitution, tallies, sub-panels and the permutation null beside NumPy.
 
-Run as a script for the table; `rows` gives it to other code. One thread throughout.
+Run as a script for the table; `measure` gives it to other code. One thread throughout.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from timing import Row, compare, interleave, print_rows, read_call
 
 from ropoll_core import votes
 
-__all__ = ["every_rule_and_subset", "exhaustive_loop", "make_panel", "rows"]
+__all__ = ["every_rule_and_subset", "exhaustive_loop", "make_panel", "measure"]
 
 Panel = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -79,7 +79,7 @@ def subset_loop(ballots: Any, signal: Any, labels: Any, panels: Any) -> list[flo
     return [exhaustive_loop(ballots[:, panel], signal, labels) for panel in panels]
 
 
-def rows(n_queries: int = 10_000_000, rounds: int = 5) -> list[Row]:
+def measure(n_queries: int = 10_000_000, rounds: int = 7) -> list[Row]:
     """The table; `n_queries` is the size of the large problem."""
     large = make_panel(n_queries, 7)
     small = make_panel(3241, 7)
@@ -170,6 +170,6 @@ def rows(n_queries: int = 10_000_000, rounds: int = 5) -> list[Row]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=10_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    print_rows(rows(arguments.queries, arguments.rounds))
+    print_rows(measure(arguments.queries, arguments.rounds))
