@@ -191,6 +191,15 @@ def test_shape_is_kept_for_one_attribute_one_judge_two_judges_no_query():
     assert empty.dtype == np.float64
 
 
+@pytest.mark.parametrize("n_attributes", [1, 2, 8, 31, 32, 33, 64, 96])
+def test_two_judges_of_any_length(n_attributes):
+    scores = np.random.default_rng(2).normal(size=(5, 2, n_attributes))
+    np.testing.assert_array_equal(certified(scores), (scores[:, 0] + scores[:, 1]) / 2)
+    np.testing.assert_array_equal(certified(scores, weights=[1, 3]), scores[:, 1])
+    scores[:, 0, -1] = NAN
+    np.testing.assert_array_equal(certified(scores), scores[:, 1])
+
+
 def layouts(scores):
     """The same numbers in other clothes."""
     yield "C order", scores

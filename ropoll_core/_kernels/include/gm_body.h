@@ -91,6 +91,19 @@ static bool solve_small(const GmPanels &P, ptrdiff_t n, bool weighted, Scratch &
     }
 }
 
+/* A median that is a judge's vector: that vector to the bit, not offset plus origin. */
+template <typename T>
+static void restore_points(
+    const GmPanels &P, const Block &B, const int32_t *places, vec point, vec *z) {
+    for (int l = 0; l < W; l++) {
+        if (point[l] < 0) continue;
+        const ptrdiff_t judge = B.slots[places[l]][(ptrdiff_t)point[l]];
+        const char *row = query_at(P, B.first + places[l]) + judge * P.judge_stride;
+        for (ptrdiff_t k = 0; k < P.n_attributes; k++)
+            z[k][l] = (double)*(const T *)(row + k * P.attribute_stride);
+    }
+}
+
 /* `count` places of at most n valid judges each, sorted by their number. */
 template <typename T>
 static void solve_bucket(
@@ -106,8 +119,10 @@ static void solve_bucket(
         mask several = {};
         if (n <= 2)
             pair_lanes(S.x, S.w, n, P.n_attributes, found, several);
-        else if (n > MOST_SMALL || !solve_small(P, n, weighted, S, found))
+        else if (n > MOST_SMALL || !solve_small(P, n, weighted, S, found)) {
             large_lanes(S.x, S.w, n, P, S.large, found);
+            restore_points<T>(P, B, group, S.large.point, found.z);
+        }
         store_lanes<T>(P, B, group, here, found, several, S.one);
     }
 }

@@ -13,20 +13,22 @@
 /* One or two judges. `several`: lanes where every point between the two is a median. */
 static void pair_lanes(
     const vec *x, const vec *w, ptrdiff_t n, ptrdiff_t d, Found &found, mask &several) {
-    const vec *y = x + (n - 1) * d, a = w[0], b = w[n - 1];
-    const vec mine = pick(equal(a, b), all(0.5), pick(less(a, b), all(0), all(1)));
+    const vec *y = x + (n - 1) * row_stride(d), a = w[0], b = w[n - 1];
+    const mask even = equal(a, b), lighter = less(a, b);
     vec s = all(0), reach = all(0);
     for (ptrdiff_t k = 0; k < d; k++) {
         const vec t = y[k] - x[k];
         s = fma(t, t, s);
         reach = larger(reach, larger(t, -t));
-        found.z[k] = fma(mine, x[k], (1.0 - mine) * y[k]);
+        /* One judge, or the heavier of two, to the bit: halves of odd subnormals are not. */
+        const vec middle = pick(equal(t, all(0)), x[k], 0.5 * x[k] + 0.5 * y[k]);
+        found.z[k] = pick(even, middle, pick(lighter, y[k], x[k]));
     }
     const mask same = equal(reach, all(0));
     found.objective = pick(same, all(0), smaller(a, b) * root(s));
     found.gap = found.steps = all(0);
     found.done = same | (less(all(1e-260), s) & less(s, all(1e300)));
-    several = equal(a, b) & ~same;
+    several = even & ~same;
 }
 
 template <int D, bool WEIGHTED>

@@ -15,6 +15,7 @@ enum { ANDERSON_DEPTH = 3 };
 struct Large {
     vec *z, *f, *g, *mean, *old_z, *old_f, *b, *row;
     vec *df[ANDERSON_DEPTH], *dz[ANDERSON_DEPTH]; /* differences of f, and of z + f */
+    vec point; /* by lane: the judge that is the median, or -1 */
 };
 
 /* What one pass over the judges sees at z, beside g = sum a (x - z), a = w/r; judges exactly at
@@ -101,7 +102,8 @@ static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
             bb = fma(b, b, bb);
             ab = fma(a, b, ab);
         }
-        off = off | less(ab * ab, 0.999999999 * aa * bb);
+        /* A judge all but at z has no direction; squares below this have lost theirs. */
+        off = off | (less(ab * ab, 0.999999999 * aa * bb) & less(all(1e-200), bb));
     }
     return off;
 }
@@ -157,6 +159,7 @@ static void large_lanes(
         for (ptrdiff_t k = 0; k < d; k++) x[i * ds + k] -= out.z[k];
     mask settled = {}, at_point = {};
     out.objective = out.gap = out.steps = zero;
+    L.point = all(-1);
 
     vec last_F = all(INFINITY);
     vec H[ANDERSON_DEPTH][ANDERSON_DEPTH];
@@ -186,6 +189,7 @@ static void large_lanes(
                                    less(root(at.norm), at.here - tight * total);
                 out.objective = pick(found, at.F, out.objective);
                 out.steps = pick(found, all(pass), out.steps);
+                L.point = pick(found, p.which, L.point);
                 for (ptrdiff_t k = 0; k < d; k++) L.z[k] = pick(found, L.b[k], L.z[k]);
                 settled = settled | found;
                 at_point = at_point | found;

@@ -309,7 +309,8 @@ static void write_influence(const GmPanels &P, const Block &B, int place, const 
             here += weight(judge);
             share[judge] = -1; /* exactly at the median */
         } else {
-            const long double pull = weight(judge) / __builtin_sqrtl(s);
+            /* Scaled, for a double holds no more than 1/5e-308. */
+            const long double pull = 1e-16L * weight(judge) / __builtin_sqrtl(s);
             total += pull;
             share[judge] = (double)pull;
         }
