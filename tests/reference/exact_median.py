@@ -284,7 +284,7 @@ def _newton(x, w, best):
     while _overshoots(z, x, w, u, length - w[~away].sum()):
         step /= 2
         z = u * step
-    for _ in range(100):
+    for _ in range(200):
         pull = _pull(z, x, w)
         if _norm(pull) / w.sum() <= Decimal(10) ** (8 - DIGITS):
             return z + origin
@@ -292,6 +292,8 @@ def _newton(x, w, best):
         slope = pull @ p
         while _overshoots(z + p, x, w, p, slope):
             p, slope = p / 2, slope / 2
+        while not _overshoots(z + 2 * p, x, w, p, -slope):  # still as steep: an almost flat way
+            p, slope = 2 * p, 2 * slope
         z = z + p
     raise AssertionError("the sixty-digit reference did not settle")
 

@@ -12,7 +12,8 @@ from ropoll_core.scores import geometric_median
 # reference, relative to the spread of the judges, where the problem is well conditioned.
 GAP = {"float64": 1e-12, "float32": 1e-5}
 DISTANCE = {"float64": 1e-10, "float32": 1e-3}
-WELL_CONDITIONED = 1e-3
+WELL_CONDITIONED = {"float64": 1e-3, "float32": 1e-1}
+SMALLEST = 5e-324
 
 
 def check_panels(panels, weights=None, **options):
@@ -72,7 +73,7 @@ def check_place(exact, z, dtype):
     away = exact.distance(z)
     if exact.margin > 1e3 * eps:
         assert away == 0, f"the median is a judge's vector, {away} away"
-    elif exact.kind == "smooth" and exact.condition > WELL_CONDITIONED:
+    elif exact.kind == "smooth" and exact.condition > WELL_CONDITIONED[dtype.name]:
         allowed = DISTANCE[dtype.name] * exact.spread + grain
         assert away <= allowed, f"{away} from the median, allowed {allowed}"
     elif exact.kind == "line" and exact.margin == 0:
@@ -83,7 +84,7 @@ def check_place(exact, z, dtype):
 def half_unit(z):
     """Largest distance from z to the numbers that round to it."""
     units = np.spacing(np.abs(z)).astype(np.float64)
-    return float(units.max() * np.linalg.norm(units / units.max()) / 2)
+    return max(float(units.max() * np.linalg.norm(units / units.max()) / 2), SMALLEST)
 
 
 def rounding(z, points, weights, dtype):
@@ -99,4 +100,5 @@ def rounding(z, points, weights, dtype):
         r = exact_distances(z, points).astype(np.float64)
         objective = float(exact_objective(z, points, weights))
     moved = np.minimum(2 * delta, delta * (delta / np.maximum(r, delta))) if delta else 0 * r
-    return float((8 + len(points)) * eps * objective + weights @ moved + 1e-10 * eps * delta)
+    units = (8 + len(points)) * (eps * objective + SMALLEST * max(weights.max(), 1))
+    return float(units + weights @ moved)

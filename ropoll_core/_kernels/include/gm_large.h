@@ -92,7 +92,9 @@ static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
     const ptrdiff_t ds = row_stride(d);
     vec reach = all(0);
     for (ptrdiff_t k = 0; k < d; k++) reach += (x[k] - z[k]) * (x[k] - z[k]);
-    const mask at_first = equal(reach, all(0)); /* then the second judge gives the direction */
+    /* If z is the first judge, or all but, then the second gives the direction: squares
+     * below this have lost theirs. */
+    const mask at_first = at_most(reach, all(1e-200));
     mask off = {};
     for (ptrdiff_t i = 1; i < n && bits(off) != ALL_LANES; i++) {
         vec aa = all(0), bb = all(0), ab = all(0);
@@ -102,7 +104,6 @@ static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
             bb = fma(b, b, bb);
             ab = fma(a, b, ab);
         }
-        /* A judge all but at z has no direction; squares below this have lost theirs. */
         off = off | (less(ab * ab, 0.999999999 * aa * bb) & less(all(1e-200), bb));
     }
     return off;
