@@ -113,8 +113,8 @@ def report_on(table: VoteTable, *, resamples: int, seed: int, workers: int) -> P
     """The report of a table of votes with labels."""
     return pivotal_report(
         table.votes,
-        table.labels,
         table.signal,
+        table.labels,
         tasks=table.tasks,
         judges=table.judges.tolist(),
         n_resamples=resamples,

@@ -91,8 +91,8 @@ class PivotalReport(Result):
 
 def pivotal_report(
     votes: Any,
+    signal: Any,
     labels: Any,
-    signal: Any = None,
     *,
     tasks: Any = None,
     judges: Any = None,
@@ -105,8 +105,8 @@ def pivotal_report(
 
     Parameters
     ----------
-    votes, labels, signal : array_like
-        As in :func:`substitution`; without a signal, what can be said without one.
+    votes, signal, labels : array_like
+        As in :func:`substitution`; signal None for what can be said without one.
     tasks : array_like (n_queries,), optional
         Keys of the tasks to resample; default: every query is its own.
     judges : sequence of str, optional
@@ -121,19 +121,20 @@ def pivotal_report(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong type or shape, or a value is no ballot.
+        If an argument is of the wrong type or shape, a value is no ballot, or no query has
+        both a label and a ballot.
 
     Examples
     --------
     >>> from ropoll_core.votes import demo_panel, pivotal_report
     >>> panel = demo_panel()
     >>> report = pivotal_report(
-    ...     panel.votes, panel.labels, panel.signal, tasks=panel.tasks, n_resamples=200, rng=1
+    ...     panel.votes, panel.signal, panel.labels, tasks=panel.tasks, n_resamples=200, rng=1
     ... )
     >>> [rule.rule for rule in report.rules][:2], round(report.rules[0].pivotal_gain.value, 4)
     (['uniform', 'majority'], 0.1121)
     """
-    # Check arguments: votes / labels / signal / judges / tasks
+    # Check arguments: votes / signal / labels / judges / tasks
     names = as_judge_names(judges)
     ballots = as_ballots(votes, judges=names)
     n_queries, n_judges = ballots.shape
@@ -147,6 +148,8 @@ def pivotal_report(
 
     counted = tally(ballots, workers=workers)
     scored = (label_column >= 0) & (counted.n_valid > 0)
+    if not scored.any():
+        raise ValueError("votes must have a query with a label and a ballot, got none")
     columns = _Columns(ballots, column, label_column, counted, scored)
     key = as_key(rng)
     options: dict[str, Any] = {
@@ -228,8 +231,6 @@ class _Columns:
             "panel_accuracy": Ratio("correct", "n"),
             "pivotal_share": Ratio("n_pivotal", "n"),
         }
-        if not levels:
-            del self.statistics["error_rate"]
         self.rules: list[str | int] = []
         if signal is not None:
             self.rules = ["uniform", "majority", *range(ballots.shape[1])]

@@ -13,7 +13,7 @@ from ropoll_core.votes import effective_votes_change
 def test_estimates(k, missing):
     votes, signal, labels = random_panel(k, 500, k, missing)
     tasks = np.arange(500) // 10
-    report = pivotal_report(votes, labels, signal, tasks=tasks, n_resamples=300, rng=2)
+    report = pivotal_report(votes, signal, labels, tasks=tasks, n_resamples=300, rng=2)
     for rule, got in zip(["uniform", "majority", *range(k)], report.rules, strict=True):
         one = substitution(votes, signal, labels, rule=rule)
         assert got.gain.value == pytest.approx(one.gain, abs=1e-12)
@@ -43,15 +43,25 @@ def test_estimates(k, missing):
 
 def test_the_same_every_time():
     votes, signal, labels = random_panel(1, 300, 5)
-    one = pivotal_report(votes, labels, signal, n_resamples=200, rng=5)
-    two = pivotal_report(votes, labels, signal, n_resamples=200, rng=5, workers=2)
+    one = pivotal_report(votes, signal, labels, n_resamples=200, rng=5)
+    two = pivotal_report(votes, signal, labels, n_resamples=200, rng=5, workers=2)
     assert one.rules[0].gain == two.rules[0].gain
     assert one.n_eff_change == two.n_eff_change
 
 
 def test_many_sizes_of_panel_have_no_common_unit():
     votes, signal, labels = random_panel(1, 2000, 50, missing=0.4)
-    report = pivotal_report(votes, labels, signal, n_resamples=50, rng=0)
+    report = pivotal_report(votes, signal, labels, n_resamples=50, rng=0)
     one = substitution(votes, signal, labels)
     assert report.rules[0].gain.value == pytest.approx(one.gain, abs=1e-12)
     assert not report.permutation.exact
+
+
+def test_without_a_signal_and_without_a_scored_query():
+    votes, signal, labels = random_panel(3, 60, 3)
+    report = pivotal_report(votes, None, labels, n_resamples=50, rng=0)
+    assert report.rules == ()
+    assert report.permutation is None
+    assert report.signal_accuracy is None
+    with pytest.raises(ValueError, match="a query with a label and a ballot, got none"):
+        pivotal_report(votes, signal, np.full(60, -1), n_resamples=50)
