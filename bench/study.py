@@ -200,7 +200,7 @@ def measure() -> list[Row]:
 
 
 def full_grid() -> None:
-    """The whole study of the issue's size, with intervals, on all cores."""
+    """The whole study at its published size, with intervals, on all cores."""
     made = jury(FULL[0])
     start = time.perf_counter()
     result = our_sweep(made, FULL[1], workers=-1)

@@ -13,6 +13,7 @@ __all__ = [
     "as_labels",
     "as_scores",
     "as_weights",
+    "float_dtype",
     "raise_infinite",
     "raise_missing",
 ]
@@ -47,7 +48,7 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     elif kind != "f":
         raise TypeError(f"{argument} must hold real numbers, got dtype {array.dtype}")
     elif array.dtype.itemsize not in (4, 8):
-        array = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+        array = array.astype(float_dtype(array.dtype))
     elif not array.dtype.isnative or not array.flags.aligned:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.ndim < 2:
@@ -64,6 +65,12 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     if array.ndim != 3:
         array = array.reshape(math.prod(lead), n_judges, n_attributes)
     return array, lead
+
+
+def float_dtype(dtype: Any) -> np.dtype[Any]:
+    """The type that scores of `dtype` are computed in: float32 for halves and singles."""
+    half_or_single = dtype.kind == "f" and dtype.itemsize <= 4
+    return np.dtype(np.float32 if half_or_single else np.float64)
 
 
 def _is_native(array: NDArray[Any]) -> bool:

@@ -8,6 +8,7 @@ starts[t] .. starts[t + 1] - 1.
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.string cimport memcpy
 
+from ropoll_core._kernels.counter_rng cimport make_key
 from ropoll_core._kernels.resample cimport draw_tasks_c, resample_problem
 
 ctypedef double (*totals_function)(double *totals, int64_t n, int64_t *failed) noexcept nogil
@@ -45,7 +46,8 @@ def call_rows(size_t address, double[:, ::1] rows):
 def map_resamples(
     size_t address, uint64_t high, uint64_t low, const double[:, ::1] rows,
     const int64_t[::1] starts, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
-    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] drawn, double[:, ::1] copy, double[::1] out
+    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] drawn,
+    double[:, ::1] copy, double[::1] out
 ):
     """out[r] = f(rows of resample r) for r from start to stop - 1.
 
@@ -57,8 +59,7 @@ def map_resamples(
     cdef Py_ssize_t r = start, t, filled, size, needed, n_tasks = drawn.shape[0]
     cdef Py_ssize_t width = rows.shape[1]
     cdef int64_t failed = 0
-    problem.key.high = high
-    problem.key.low = low
+    problem.key = make_key(high, low)
     problem.n_tasks = n_tasks
     problem.part_size = part_size
     problem.n_parts = (n_tasks + part_size - 1) // part_size

@@ -2,8 +2,9 @@
 
 Contract: see panels.pyx for the batch and panels.h for NaN, zero weights and infinities.
 `n_cut[m]` is how many judges (values at each end, for the coordinate-wise trimmed mean) go when
-m are valid; 0 <= n_cut[m] < m (2 n_cut[m] < m). `wanted`: that it is 0 is worth a status. `scratch` has the length that `scratch(method,
-n_judges, n_attributes)` says, for the variant active when the rows are computed.
+m are valid; 0 <= n_cut[m] < m (2 n_cut[m] < m). `wanted`: that it is 0 is worth a status.
+`scratch` has the length that scratch_size() says, for the variant active when the rows are
+computed.
 """
 
 from cython cimport floating
@@ -23,7 +24,6 @@ cdef extern from "comparators.h":
 cdef extern from "mean.h" namespace "ropoll_mean":
     ptrdiff_t mean_scratch(ptrdiff_t, ptrdiff_t) noexcept nogil
     void mean(const CBatch &, double *, ptrdiff_t, ptrdiff_t) noexcept nogil
-
 
 cdef extern from "groups.h" namespace "ropoll_mean":
     ptrdiff_t group_scratch(ptrdiff_t, ptrdiff_t) noexcept nogil
@@ -46,9 +46,7 @@ def scratch_size(str method, Py_ssize_t n_judges, Py_ssize_t n_attributes):
         return mean_scratch(n_judges, n_attributes)
     if method == "group_means":
         return group_scratch(n_judges, n_attributes)
-    return scratch_doubles(
-        active_variant(), METHODS[method], n_judges, n_attributes
-    )
+    return scratch_doubles(active_variant(), METHODS[method], n_judges, n_attributes)
 
 
 def mean_rows(Batch batch, Py_ssize_t start, Py_ssize_t stop, double[::1] scratch):

@@ -10,7 +10,8 @@ from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from ropoll_core._kernels.counter_rng cimport (
-    counter_block, counter_key, normal_from_bits, open_uniform_from_bits, uniform_from_bits
+    counter_block, counter_key, make_key, normal_from_bits, open_uniform_from_bits,
+    uniform_from_bits
 )
 
 cdef extern from "contamination.h" nogil:
@@ -70,7 +71,7 @@ cdef class Source:
 
     def __init__(self, truth, scores, rates, key, scale, colluding):
         self.truth, self.scores, self.rates = truth, scores, rates
-        self.key.high, self.key.low = key
+        self.key = make_key(key[0], key[1])
         self.low, self.high = scale
         self.colluding = colluding
 
@@ -230,9 +231,8 @@ def draw_truth_rows(
     key, double low, double high, Py_ssize_t start, Py_ssize_t stop, double[:, ::1] truth
 ):
     """True scores uniform on [low, high]."""
-    cdef counter_key own
+    cdef counter_key own = make_key(key[0], key[1])
     cdef Py_ssize_t item, a
-    own.high, own.low = key
     with nogil:
         for item in range(start, stop):
             for a in range(truth.shape[1]):
@@ -249,11 +249,10 @@ def simulate_rows(
 
     A judge that fails (with its failure rate) is NaN.
     """
-    cdef counter_key own
+    cdef counter_key own = make_key(key[0], key[1])
     cdef Py_ssize_t item, judge, a
     cdef double common
     cdef counter_block block
-    own.high, own.low = key
     with nogil:
         for item in range(start, stop):
             for a in range(truth.shape[1]):

@@ -18,3 +18,10 @@ cdef extern from "counter_rng.h" nogil:
     double normal_quantile(double p) noexcept
     double cauchy_from_block(counter_block block) noexcept
     double exact_log(double x) noexcept
+
+
+cdef inline counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
+    cdef counter_key key
+    key.high = high
+    key.low = low
+    return key

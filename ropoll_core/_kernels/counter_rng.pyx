@@ -19,13 +19,6 @@ cdef extern from "binomial.h" nogil:
     ) noexcept
 
 
-cdef counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
-    cdef counter_key key
-    key.high = high
-    key.low = low
-    return key
-
-
 def fill_bits(uint64_t high, uint64_t low, uint64_t stream, uint64_t start, uint64_t[::1] out):
     """64 uniform bits an element."""
     cdef counter_key key = make_key(high, low)

@@ -11,13 +11,7 @@ Contract
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-cdef extern from "counter_rng.h":
-    ctypedef struct counter_key:
-        uint64_t high
-        uint64_t low
-    uint64_t bounded_draw(
-        counter_key key, uint64_t stream, uint64_t index, uint64_t n
-    ) noexcept nogil
+from ropoll_core._kernels.counter_rng cimport bounded_draw, counter_key, make_key
 
 cdef extern from "plurality.h":
     enum:
@@ -151,11 +145,9 @@ def plurality_rows(
     cdef const int32_t* row
     cdef int32_t* scratch
     cdef const int64_t* weight
-    cdef counter_key key
+    cdef counter_key key = make_key(key_high, key_low)
     if stop <= start:
         return
-    key.high = key_high
-    key.low = key_low
     scratch = &counts[0]
     weight = &frequency[0]
     with nogil:

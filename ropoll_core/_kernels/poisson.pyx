@@ -11,6 +11,7 @@ from ropoll_core._kernels.counter_rng cimport (
     counter_block,
     counter_draw,
     counter_key,
+    make_key,
 )
 
 # P(weight <= k) of Poisson(1) as 32-bit words: the weight is how many of them a word reaches.
@@ -22,13 +23,6 @@ for _k in range(13):
     _sum += _term
     THRESHOLDS[_k] = <uint32_t> (_sum * 4294967296.0 if _sum < 1.0 - 1e-10 else 4294967295.0)
     _term /= _k + 1
-
-
-cdef counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
-    cdef counter_key key
-    key.high = high
-    key.low = low
-    return key
 
 
 cdef inline int weight_of(uint32_t word) noexcept nogil:

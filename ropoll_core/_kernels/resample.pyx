@@ -7,7 +7,7 @@ are double: exact for integers up to 2^53. Scratch comes from ``scratch_shapes``
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
 
-from ropoll_core._kernels.counter_rng cimport counter_key
+from ropoll_core._kernels.counter_rng cimport counter_key, make_key
 from ropoll_core._kernels.simd cimport active_variant
 
 cdef extern from "resample.h" nogil:
@@ -29,13 +29,6 @@ ctypedef fused moment:
 ctypedef fused summand:
     int64_t
     double
-
-
-cdef counter_key make_key(uint64_t high, uint64_t low) noexcept nogil:
-    cdef counter_key key
-    key.high = high
-    key.low = low
-    return key
 
 
 cdef void set_draws(

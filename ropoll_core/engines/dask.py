@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ropoll_core._checks.scores import float_dtype
 from ropoll_core.engines._lazy import needed
 from ropoll_core.scores import aggregate as aggregate_scores
 from ropoll_core.tables import BatchSpec, aggregate_batch, batch_schema
@@ -48,7 +49,7 @@ def aggregate(scores: Any, method: str = "geometric_median", **options: Any) -> 
     if not isinstance(scores, array.Array):
         raise TypeError(f"scores must be a dask.array.Array, got {type(scores).__name__}")
     whole = scores.rechunk({scores.ndim - 2: -1, scores.ndim - 1: -1})
-    dtype = scores.dtype if scores.dtype == np.float32 else np.dtype(np.float64)
+    dtype = float_dtype(scores.dtype)
     return whole.map_blocks(
         aggregate_scores,
         method,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ropoll_core._checks.scores import float_dtype
 from ropoll_core.engines._lazy import needed
 from ropoll_core.scores import aggregate as aggregate_scores
 
@@ -54,7 +53,7 @@ def aggregate(
             raise ValueError(f"scores must have a dimension {name!r}, got {scores.dims}")
     if scores.chunks is not None:
         scores = scores.chunk({judge: -1, attribute: -1})
-    dtype = scores.dtype if scores.dtype == np.float32 else np.dtype(np.float64)
+    dtype = float_dtype(scores.dtype)
     return labelled.apply_ufunc(
         aggregate_scores,
         scores,

@@ -143,6 +143,12 @@ def test_dask_array_of_more_axes_and_float32():
         dask_engine.aggregate(values)
 
 
+def test_dask_array_promises_the_type_that_comes():
+    for dtype in (np.float16, np.float32, np.int8, np.float64):
+        lazy = dask_engine.aggregate(dask.array.ones((6, 3, 2), chunks=(3, 3, 2), dtype=dtype))
+        assert lazy.dtype == lazy.compute(scheduler="sync").dtype
+
+
 def test_dask_frame():
     values = panels()
     names = [[f"{judge}_{name}" for name in ATTRIBUTES] for judge in "abcde"]

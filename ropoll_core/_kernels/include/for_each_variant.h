@@ -3,7 +3,8 @@
  * Use:  #define ROPOLL_BODY "my_kernel_body.h"
  *       #include "for_each_variant.h"
  *
- * The body must include nothing itself: system headers go before, outside the target pragmas.
+ * The body may include other parts of a body, but no system header: those go before, outside the
+ * target pragmas.
  * Inside: ROPOLL_NS (namespace), ROPOLL_VECTOR_BYTES, ROPOLL_VARIANT.
  */
 #include "simd.h"
