@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["as_key"]
+__all__ = ["as_generator", "as_key"]
 
 
 def as_key(rng: Any) -> tuple[int, int]:
@@ -34,6 +34,11 @@ def as_key(rng: Any) -> tuple[int, int]:
         rng = np.random.SeedSequence(_as_seed(rng))
     high, low = rng.generate_state(2, np.uint64)
     return int(high), int(low)
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """The same stream as a NumPy generator, for draws whose number or law is not fixed."""
+    return np.random.Generator(np.random.Philox(key=as_key(rng)))
 
 
 def _as_seed(rng: Any) -> int | None:

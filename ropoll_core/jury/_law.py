@@ -14,7 +14,7 @@ from ropoll_core._checks.options import as_choice, as_count
 from ropoll_core._kernels.consensus_law import law_rows
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.jury import LawFit
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 
 __all__ = ["TIE_RULES", "ConsensusLaw", "LawTable", "at_least", "evaluate_law"]
 
@@ -318,8 +318,7 @@ class ConsensusLaw:
             raise ValueError(f"simulate needs single parameters, got shape {self.shape}")
         n = as_count(n, "n")
         n_queries = as_count(n_queries, "n_queries", least=0)
-        high, low = as_key(rng)
-        draw = np.random.Generator(np.random.Philox(key=[high, low]))
+        draw = as_generator(rng)
 
         # Compute
         p = _draw_success(float(self.member_accuracy), float(self.correlation), n_queries, draw)

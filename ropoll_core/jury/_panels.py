@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ropoll_core._checks.law import LARGEST_PANEL
 from ropoll_core._checks.options import as_choice, as_count
 from ropoll_core._results.jury_uses import BestPanel
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 from ropoll_core.jury._graded import Graded, grade_codes, grade_table, tie_credit
 from ropoll_core.jury._inputs import inputs_from, stack_inputs
 from ropoll_core.jury._law import TIE_RULES, evaluate_law
@@ -150,8 +150,7 @@ def _deal(of_task: NDArray[np.int64], n_folds: int, rng: Any) -> NDArray[np.int6
     numbers, place = np.unique(of_task, return_inverse=True)
     if numbers.size < n_folds:
         raise ValueError(f"n_folds must be at most the number of tasks, {numbers.size}")
-    high, low = as_key(rng)
-    draw = np.random.Generator(np.random.Philox(key=[high, low]))
+    draw = as_generator(rng)
     fold = np.empty(numbers.size, dtype=np.int64)
     fold[draw.permutation(numbers.size)] = np.arange(numbers.size) % n_folds
     dealt: NDArray[np.int64] = fold[place.reshape(-1)]

@@ -12,7 +12,7 @@ from ropoll_core._checks.options import as_choice, as_count, as_flag
 from ropoll_core._checks.scores import as_labels, as_scores, raise_infinite
 from ropoll_core._results.aggregate import AggregationWarning
 from ropoll_core._results.calibration import Calibration
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 
 __all__ = ["calibrate"]
 
@@ -143,7 +143,7 @@ def calibrate(
 
 def _folds(labelled: NDArray[np.bool_], n_folds: int, rng: Any) -> NDArray[np.intp]:
     """A fold for each labelled query, -1 for the others."""
-    order = np.random.Generator(np.random.Philox(key=as_key(rng)))
+    order = as_generator(rng)
     fold = np.full(labelled.size, -1)
     count = int(labelled.sum())
     fold[labelled] = order.permutation(np.arange(count) % n_folds)

@@ -14,7 +14,7 @@ from ropoll_core._kernels.geometric_median import Job, scratch_bytes
 from ropoll_core._kernels.panels import Batch
 from ropoll_core._results.aggregate import Aggregate, AggregateStatus
 from ropoll_core._results.scores import Status
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 from ropoll_core.scores._geometric_median import CERTIFIED_TO, empty_details
 from ropoll_core.scores._run import run_panels
 
@@ -101,7 +101,7 @@ def median_of_means(
     _, n, d = panels.scores.shape
     count = as_count(n_groups, "n_groups", most=n)
     if as_choice(groups, "groups", ("consecutive", "random")) == "random":
-        order = np.random.Generator(np.random.Philox(key=as_key(rng))).permutation(n)
+        order = as_generator(rng).permutation(n)
     elif rng is not None:
         raise ValueError('rng applies to groups="random" only')
     else:

@@ -11,7 +11,7 @@ from ropoll_core._checks.options import as_count
 from ropoll_core._checks.panels import as_panels
 from ropoll_core._kernels import tukey
 from ropoll_core._results.aggregate import Aggregate, AggregateStatus
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 from ropoll_core.scores._run import run_panels
 
 __all__ = ["random_tukey_median", "tukey_median"]
@@ -180,7 +180,7 @@ def random_tukey_median(
     )
     _, n, d = panels.scores.shape
     count = as_count(n_directions, "n_directions")
-    normals = np.random.Generator(np.random.Philox(key=as_key(rng))).normal(size=(count, d))
+    normals = as_generator(rng).normal(size=(count, d))
     return run_panels(
         panels,
         tukey.random_tukey_median_rows,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_count
 from ropoll_core._results.base import Result
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 
 __all__ = ["DemoPanel", "MarginCell", "demo_panel", "panel_with_margins"]
 
@@ -111,8 +111,7 @@ def panel_with_margins(
             )
         if not 0 <= max(cell.n_errors, cell.n_signal_errors) <= cell.n:
             raise ValueError(f"cells must not have more errors than queries, got {cell}")
-    high, low = as_key(rng)
-    generator = np.random.Generator(np.random.Philox(key=(high << 64) | low))
+    generator = as_generator(rng)
 
     sizes = [cell.n for cell in cells]
     n = sum(sizes)

@@ -11,18 +11,12 @@ from numpy.typing import NDArray
 from ropoll_core._checks.ballots import as_ballots, as_column, as_judge_names
 from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._results.vote_analysis import CondorcetNull, JudgeMetrics
+from ropoll_core.resampling.statistics import divide
 from ropoll_core.votes._dependence import names_or_numbers
 from ropoll_core.votes._tally import strata_of, tally
 from ropoll_core.votes._types import as_types
 
 __all__ = ["condorcet_null", "judge_metrics"]
-
-
-def divide(numerator: Any, denominator: Any) -> NDArray[np.float64]:
-    """Quotient, NaN where the denominator is 0."""
-    out = np.full(np.broadcast(numerator, denominator).shape, np.nan)
-    np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
-    return out
 
 
 def judge_metrics(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ropoll_core._checks.ballots import as_ballots, as_column
 from ropoll_core._checks.options import as_count, as_real
 from ropoll_core._results.vote_analysis import PermutationControl
-from ropoll_core._rng import as_key
+from ropoll_core._rng import as_generator
 from ropoll_core.votes._rules import as_rule, least_unit
 from ropoll_core.votes._tally import opposed_flip, tally
 from ropoll_core.votes._types import as_types
@@ -219,8 +219,7 @@ def _sampled_losses(
     rng: Any,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The same by drawing error locations."""
-    high, low = as_key(rng)
-    generator = np.random.Generator(np.random.Philox(key=(high << 64) | low))
+    generator = as_generator(rng)
     colours = [*sizes.tolist(), n_all - int(sizes.sum())]
     hits = generator.multivariate_hypergeometric(colours, n_errors, size=n_resamples)
     values, counts = np.unique(hits[:, :-1] @ weights, return_counts=True)

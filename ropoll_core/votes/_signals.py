@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ropoll_core._checks.ballots import as_ballots, as_column, as_vote_weights, check_ballots
 from ropoll_core._checks.options import as_choice, as_real
 from ropoll_core._results.vote_analysis import SignalSweep
-from ropoll_core._rng import as_key
-from ropoll_core.votes._metrics import divide
+from ropoll_core._rng import as_generator
+from ropoll_core.resampling.statistics import divide
 from ropoll_core.votes._rules import as_rule
 from ropoll_core.votes._substitution import cell_table, on_common_unit, summarise
 from ropoll_core.votes._types import as_types, constant
@@ -100,8 +100,7 @@ class SignalModel:
         array = np.asarray(labels)
         column = as_column(array, "labels", array.shape[0] if array.ndim else 0)
         check_ballots(column, "labels")
-        high, low = as_key(rng)
-        generator = np.random.Generator(np.random.Philox(key=(high << 64) | low))
+        generator = as_generator(rng)
         error, given = generator.random((2, column.size))
         right = error < np.where(column == 1, self.sensitivity, self.specificity)
         signal = np.where(right, column, 1 - column)

@@ -15,7 +15,7 @@ from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._kernels import sub_panels as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import SubsetSweep
-from ropoll_core.votes._metrics import divide
+from ropoll_core.resampling.statistics import divide
 from ropoll_core.votes._rules import as_rule, gain_unit, rule_code, unit_shares
 from ropoll_core.votes._types import as_types
 
