@@ -80,7 +80,8 @@ def write_table(
     Raises
     ------
     ValueError
-        For an unknown ending, no columns, or columns that differ in length.
+        For an unknown ending, no columns, columns that differ in length, or names that differ in
+        the case of letters only (the engine would rename one).
     FileNotFoundError, OSError
         If the folder is not there or the file cannot be written.
     ImportError
@@ -104,6 +105,13 @@ def write_table(
     sizes = {array.shape for array in arrays.values()}
     if len(sizes) != 1:
         raise ValueError(f"columns must be of one length, got shapes {sorted(sizes)}")
+    known: dict[str, str] = {}
+    for name in arrays:
+        other = known.setdefault(name.lower(), name)
+        if other != name:
+            raise ValueError(
+                f"names of columns must differ by more than case, got {other!r} and {name!r}"
+            )
     with Session(workers) as session, complete_or_nothing(path) as temporary:
         session.con.register("output", {f"c{i}": array for i, array in enumerate(arrays.values())})
         chosen = ", ".join(
