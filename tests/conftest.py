@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+import ropoll_core
 from ropoll_core._kernels import simd
+
+# Child processes import the package under test, not the sources in the folder they start in.
+os.environ["PYTHONSAFEPATH"] = "1"
+os.environ["PYTHONPATH"] = str(Path(ropoll_core.__file__).parents[1])
 
 
 @pytest.fixture(params=simd.available())

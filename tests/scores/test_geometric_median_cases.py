@@ -356,4 +356,4 @@ def test_dialogue_scores(real_data):
     assert (result.gap <= 1e-12 * result.objective).all()
     for panel, median in zip(panels[::25], result.median[::25], strict=True):
         exact = exact_median(panel)
-        assert exact.distance(median) <= 1e-13
+        assert exact.distance(median) <= 1e-10 * exact.spread
