@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint16_t
 from ropoll_core._kernels.counter_rng cimport counter_key
 
 cdef extern from "resample.h" nogil:
+    int RESAMPLE_UINT8
     int RESAMPLE_INT16
     int RESAMPLE_INT32
     int RESAMPLE_FLOAT64
@@ -12,6 +13,7 @@ cdef extern from "resample.h" nogil:
     ctypedef struct resample_problem:
         counter_key key
         const void *table
+        const double *base
         int64_t n_tasks
         int64_t n_moments
         int64_t n_blocks

@@ -5,7 +5,8 @@ def scratch_shapes(n_tasks: int, part_size: int) -> tuple[tuple[int, int], tuple
 def total_resamples(
     high: int,
     low: int,
-    table: NDArray[np.int16] | NDArray[np.int32] | NDArray[np.float64],
+    table: NDArray[np.uint8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.float64],
+    base: NDArray[np.float64],
     n_moments: int,
     flush: int,
     part_size: int,

@@ -5,7 +5,7 @@ part_size is n_tasks, or at most 2^15; resamples are numbered below 2^40, parts 
 are double: exact for integers up to 2^53. Scratch comes from ``scratch_shapes``.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint16_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from ropoll_core._kernels.counter_rng cimport counter_key, make_key
 from ropoll_core._kernels.simd cimport active_variant
@@ -22,6 +22,7 @@ cdef extern from "resample.h" nogil:
     ) noexcept
 
 ctypedef fused moment:
+    uint8_t
     int16_t
     int32_t
     double
@@ -53,22 +54,25 @@ def scratch_shapes(Py_ssize_t n_tasks, Py_ssize_t part_size):
 
 
 def total_resamples(
-    uint64_t high, uint64_t low, const moment[:, :, ::1] table, Py_ssize_t n_moments,
-    Py_ssize_t flush, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
+    uint64_t high, uint64_t low, const moment[:, :, ::1] table, const double[::1] base,
+    Py_ssize_t n_moments, Py_ssize_t flush, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
     uint16_t[:, ::1] indices, int64_t[:, ::1] counts, double[:, ::1] out
 ):
     """Totals of resamples start .. stop - 1 into the first columns of out (n_moments, ...).
 
-    table is (n_blocks, n_tasks, width).
+    table is (n_blocks, n_tasks, width), base (n_blocks * width,) what the totals start from.
     """
     cdef resample_problem problem
     set_draws(&problem, high, low, table.shape[1], part_size, indices)
     problem.table = &table[0, 0, 0]
+    problem.base = &base[0]
     problem.n_blocks = table.shape[0]
     problem.n_moments = n_moments
     problem.flush = flush
     problem.vectors = <int> (table.shape[2] * <Py_ssize_t> sizeof(moment) // 32)
-    if moment is int16_t:
+    if moment is uint8_t:
+        problem.value = RESAMPLE_UINT8
+    elif moment is int16_t:
         problem.value = RESAMPLE_INT16
     elif moment is int32_t:
         problem.value = RESAMPLE_INT32

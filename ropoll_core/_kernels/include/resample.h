@@ -26,16 +26,18 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "the order of draws is defined by little-endian words");
 
-enum { RESAMPLE_INT16 = 0, RESAMPLE_INT32 = 1, RESAMPLE_FLOAT64 = 2 };
+enum { RESAMPLE_UINT8 = 0, RESAMPLE_INT16 = 1, RESAMPLE_INT32 = 2, RESAMPLE_FLOAT64 = 3 };
 enum { RESAMPLE_TILE = 32, RESAMPLE_GROUP = 128, RESAMPLE_REJECTED = 0xFFFF };
 
-/* table: n_blocks x n_tasks x (vectors * 32 bytes), 32-byte aligned, columns padded with zeros,
- * vectors <= 8. flush: draws whose sum cannot leave the range of the value type. Indices: of
+/* table: n_blocks x n_tasks x (vectors * 32 bytes), 64-byte aligned, columns padded with zeros,
+ * vectors <= 8; bytes are below 64. flush: draws whose sum cannot leave the range of the value
+ * type, of 16 bits for bytes. base: what totals start from, for each padded column. Indices: of
  * `piece` draws at a time, RESAMPLE_TILE rows index_stride apart where there is one part (then
  * piece = n_tasks), else one row and index_stride 0. Counts: RESAMPLE_TILE x n_parts. */
 typedef struct {
     counter_key key;
     const void *table;
+    const double *base;
     int64_t n_tasks, n_moments, n_blocks, flush;
     int64_t part_size, n_parts, piece, index_stride;
     int vectors, value;

@@ -19,6 +19,14 @@ static inline __attribute__((always_inline)) lane64 product_of_low_halves(lane64
 #endif
 }
 
+static inline __attribute__((always_inline)) lane64 xor_of_three(lane64 a, lane64 b, lane64 c) {
+#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 64
+    return (lane64)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
+#else
+    return a ^ b ^ c;
+#endif
+}
+
 /* Blocks 16 g .. 16 g + 15 of a stream: words[l] the first half of block l, words[16 + l] the
  * second. Counter words sit in 64-bit lanes whose upper halves are never read. */
 static inline void draw_group(counter_key key, uint64_t stream, uint64_t group, uint64_t *words) {
@@ -40,9 +48,9 @@ static inline void draw_group(counter_key key, uint64_t stream, uint64_t group, 
             for (int v = 0; v < PAIR; ++v) {
                 const lane64 p0 = product_of_low_halves(m0, c0[v]);
                 const lane64 p1 = product_of_low_halves(m1, c2[v]);
-                c0[v] = (p1 >> 32) ^ c1[v] ^ (zero + k0);
+                c0[v] = xor_of_three(p1 >> 32, c1[v], zero + k0);
                 c1[v] = p1;
-                c2[v] = (p0 >> 32) ^ c3[v] ^ (zero + k1);
+                c2[v] = xor_of_three(p0 >> 32, c3[v], zero + k1);
                 c3[v] = p0;
             }
             k0 += PHILOX_W0;
@@ -57,32 +65,44 @@ static inline void draw_group(counter_key key, uint64_t stream, uint64_t group, 
     }
 }
 
-/* One group of draws: index or REJECTED for each word. Returns whether any was rejected. */
-static inline int draw_group_indices(counter_key key, uint64_t stream, uint64_t group,
-                                     uint16_t n_values, uint16_t threshold, uint16_t *indices) {
+/* One group of draws: index or REJECTED for each word. */
+static inline void draw_group_indices(counter_key key, uint64_t stream, uint64_t group,
+                                      uint16_t n_values, uint16_t threshold, uint16_t *indices) {
     alignas(64) uint64_t words[32];
     draw_group(key, stream, group, words);
     const uint16_t *drawn = (const uint16_t *)words;
-    uint16_t any = 0;
     for (int i = 0; i < RESAMPLE_GROUP; ++i) {
         const uint32_t product = (uint32_t)drawn[i] * n_values;
         const uint16_t rejected = (uint16_t)product < threshold ? RESAMPLE_REJECTED : 0;
         indices[i] = (uint16_t)(product >> 16) | rejected;
-        any |= rejected;
     }
-    return any != 0;
 }
 
-/* Whether one of 16 indices is REJECTED. */
-static inline int any_rejected(const uint16_t *indices) {
-#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES >= 32
-    const __m256i words = _mm256_loadu_si256((const __m256i *)indices);
-    return _mm256_movemask_epi8(_mm256_cmpeq_epi16(words, _mm256_set1_epi8(-1))) != 0;
+/* Which of 64 indices are REJECTED: bit i for index i. */
+static inline uint64_t find_rejected(const uint16_t *indices) {
+    uint64_t found = 0;
+#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 64
+    for (int i = 0; i < 64; i += 32) {
+        const __m512i words = _mm512_loadu_si512(indices + i);
+        found |= (uint64_t)_mm512_cmpeq_epi16_mask(words, _mm512_set1_epi8(-1)) << i;
+    }
+#elif ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 32
+    const __m256i marked = _mm256_set1_epi8(-1);
+    for (int i = 0; i < 64; i += 32) {
+        const __m256i low = _mm256_loadu_si256((const __m256i *)(indices + i));
+        const __m256i high = _mm256_loadu_si256((const __m256i *)(indices + i + 16));
+        const __m256i both = _mm256_packs_epi16(_mm256_cmpeq_epi16(low, marked),
+                                                _mm256_cmpeq_epi16(high, marked));
+        const __m256i ordered = _mm256_permute4x64_epi64(both, 0xD8);
+        found |= (uint64_t)(uint32_t)_mm256_movemask_epi8(ordered) << i;
+    }
 #else
-    int found = 0;
-    for (int i = 0; i < 16; ++i) found |= indices[i] == RESAMPLE_REJECTED;
-    return found;
+    uint16_t any = 0;
+    for (int i = 0; i < 64; ++i) any |= (uint16_t)-(indices[i] == RESAMPLE_REJECTED);
+    if (!any) return 0;
+    for (int i = 0; i < 64; ++i) found |= (uint64_t)(indices[i] == RESAMPLE_REJECTED) << i;
 #endif
+    return found;
 }
 
 /* n_draws indices below n_values < 2^16 - 1, from group first_group of the stream on. `indices`
@@ -91,38 +111,45 @@ static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group,
                          int64_t n_draws, uint16_t *indices) {
     const uint16_t n = (uint16_t)n_values, threshold = (uint16_t)(65536 % n_values);
     const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
-    int any = 0;
     for (int64_t g = 0; g < n_groups; ++g)
-        any |= draw_group_indices(key, stream, first_group + (uint64_t)g, n, threshold,
-                                  indices + g * RESAMPLE_GROUP);
-    if (!any) return;
+        draw_group_indices(key, stream, first_group + (uint64_t)g, n, threshold,
+                           indices + g * RESAMPLE_GROUP);
+    if (!threshold) return;
     uint16_t more[RESAMPLE_GROUP];
     uint16_t *spare = indices + n_draws, *end = indices + n_groups * RESAMPLE_GROUP;
     uint64_t group = first_group + (uint64_t)n_groups;
-    for (int64_t first = 0; first < n_draws; first += 16) {
+    for (int64_t first = 0; first < n_draws; first += 64) {
         /* `indices` goes on to the end of the group, so a whole step can be looked at. */
-        if (!any_rejected(indices + first)) continue;
-        const int64_t stop = n_draws - first < 16 ? n_draws : first + 16;
-        for (int64_t j = first; j < stop; ++j) {
-            while (indices[j] == RESAMPLE_REJECTED) {
+        uint64_t left = find_rejected(indices + first);
+        if (n_draws - first < 64) left &= ((uint64_t)1 << (n_draws - first)) - 1;
+        for (; left; left &= left - 1) {
+            uint16_t *place = indices + first + __builtin_ctzll(left);
+            while (*place == RESAMPLE_REJECTED) {
                 if (spare == end) {
                     draw_group_indices(key, stream, group++, n, threshold, more);
                     spare = more;
                     end = more + RESAMPLE_GROUP;
                 }
-                indices[j] = *spare++;
+                *place = *spare++;
             }
         }
     }
 }
 
-/* Add the drawn rows of one block of columns, VECTORS x 32 bytes wide, to totals. Sums run in
- * Value for at most `flush` draws, which its range allows, then move to double. */
+/* The widest vectors that cut rows of VECTORS x 32 bytes evenly. */
+template <int VECTORS> struct row_cut {
+    enum { MOST = VECTORS % 2 ? 32 : 64 };
+    enum { BYTES = ROPOLL_VECTOR_BYTES < MOST ? ROPOLL_VECTOR_BYTES : MOST };
+    enum { PARTS = VECTORS * 32 / BYTES };
+};
+
+/* Add the drawn rows of one block of columns to totals. Sums run in Value for at most `flush`
+ * draws, which its range allows, then move to double. */
 template <typename Value, int VECTORS>
 static void sum_block(const Value *table, const uint16_t *indices, int64_t n_draws, int64_t flush,
                       double *totals) {
-    enum { BYTES = ROPOLL_VECTOR_BYTES < 32 ? ROPOLL_VECTOR_BYTES : 32 };
-    enum { LANES = BYTES / sizeof(Value), PARTS = VECTORS * 32 / BYTES, WIDTH = PARTS * LANES };
+    enum { BYTES = row_cut<VECTORS>::BYTES, PARTS = row_cut<VECTORS>::PARTS };
+    enum { LANES = BYTES / sizeof(Value), WIDTH = PARTS * LANES };
     typedef Value row __attribute__((vector_size(BYTES)));
     for (int64_t start = 0; start < n_draws; start += flush) {
         const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
@@ -136,18 +163,71 @@ static void sum_block(const Value *table, const uint16_t *indices, int64_t n_dra
     }
 }
 
+/* The same for bytes below 64: four rows are added as bytes, such sums in 16-bit lanes, those of
+ * even and of odd columns apart, for at most `flush` draws. */
+template <int VECTORS>
+static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
+                      int64_t flush, double *totals) {
+    enum { BYTES = row_cut<VECTORS>::BYTES, PARTS = row_cut<VECTORS>::PARTS };
+    enum { WIDTH = VECTORS * 32 };
+    typedef uint8_t row __attribute__((vector_size(BYTES)));
+    typedef uint16_t half_row __attribute__((vector_size(BYTES)));
+    for (int64_t start = 0; start < n_draws; start += flush) {
+        const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
+        half_row even[PARTS] = {}, odd[PARTS] = {};
+        int64_t j = start;
+        for (; j + 4 <= stop; j += 4) {
+            const row *a = (const row *)(table + (int64_t)indices[j] * WIDTH);
+            const row *b = (const row *)(table + (int64_t)indices[j + 1] * WIDTH);
+            const row *c = (const row *)(table + (int64_t)indices[j + 2] * WIDTH);
+            const row *d = (const row *)(table + (int64_t)indices[j + 3] * WIDTH);
+            for (int v = 0; v < PARTS; ++v) {
+                const half_row sum = (half_row)((a[v] + b[v]) + (c[v] + d[v]));
+                even[v] += sum & 0xFF;
+                odd[v] += sum >> 8;
+            }
+        }
+        for (; j < stop; ++j) {
+            const half_row *drawn = (const half_row *)(table + (int64_t)indices[j] * WIDTH);
+            for (int v = 0; v < PARTS; ++v) {
+                even[v] += drawn[v] & 0xFF;
+                odd[v] += drawn[v] >> 8;
+            }
+        }
+        uint16_t sums[2][WIDTH / 2];
+        memcpy(sums[0], even, sizeof even);
+        memcpy(sums[1], odd, sizeof odd);
+        for (int i = 0; i < WIDTH / 2; ++i) {
+            totals[2 * i] += (double)sums[0][i];
+            totals[2 * i + 1] += (double)sums[1][i];
+        }
+    }
+}
+
+template <int VECTORS, typename Value>
+static inline void sum_rows(const Value *table, const uint16_t *indices, int64_t n_draws,
+                            int64_t flush, double *totals) {
+    sum_block<Value, VECTORS>(table, indices, n_draws, flush, totals);
+}
+
+template <int VECTORS>
+static inline void sum_rows(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
+                            int64_t flush, double *totals) {
+    sum_bytes<VECTORS>(table, indices, n_draws, flush, totals);
+}
+
 template <typename Value>
 static void sum_any_block(int vectors, const Value *table, const uint16_t *indices,
                           int64_t n_draws, int64_t flush, double *totals) {
     switch (vectors) {
-    case 1: return sum_block<Value, 1>(table, indices, n_draws, flush, totals);
-    case 2: return sum_block<Value, 2>(table, indices, n_draws, flush, totals);
-    case 3: return sum_block<Value, 3>(table, indices, n_draws, flush, totals);
-    case 4: return sum_block<Value, 4>(table, indices, n_draws, flush, totals);
-    case 5: return sum_block<Value, 5>(table, indices, n_draws, flush, totals);
-    case 6: return sum_block<Value, 6>(table, indices, n_draws, flush, totals);
-    case 7: return sum_block<Value, 7>(table, indices, n_draws, flush, totals);
-    default: return sum_block<Value, 8>(table, indices, n_draws, flush, totals);
+    case 1: return sum_rows<1>(table, indices, n_draws, flush, totals);
+    case 2: return sum_rows<2>(table, indices, n_draws, flush, totals);
+    case 3: return sum_rows<3>(table, indices, n_draws, flush, totals);
+    case 4: return sum_rows<4>(table, indices, n_draws, flush, totals);
+    case 5: return sum_rows<5>(table, indices, n_draws, flush, totals);
+    case 6: return sum_rows<6>(table, indices, n_draws, flush, totals);
+    case 7: return sum_rows<7>(table, indices, n_draws, flush, totals);
+    default: return sum_rows<8>(table, indices, n_draws, flush, totals);
     }
 }
 
@@ -180,7 +260,8 @@ static void total_resamples(const resample_problem *p, int64_t start, int64_t st
         for (int64_t r = 0; r < count; ++r)
             split_draws(p, (uint64_t)(first + r), counts + r * p->n_parts);
         for (int64_t b = 0; b < p->n_blocks; ++b) {
-            memset(tile, 0, sizeof(double) * RESAMPLE_TILE * width);
+            for (int64_t r = 0; r < count; ++r)
+                for (int64_t c = 0; c < width; ++c) tile[r * width + c] = p->base[b * width + c];
             /* Resamples inside, parts outside: the rows of a part stay in cache. */
             for (int64_t part = 0; part < p->n_parts; ++part) {
                 const Value *table =
@@ -201,7 +282,9 @@ static void total_resamples(const resample_problem *p, int64_t start, int64_t st
 
 static void total_resamples_of(const resample_problem *p, int64_t start, int64_t stop,
                                uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
-    if (p->value == RESAMPLE_INT16)
+    if (p->value == RESAMPLE_UINT8)
+        total_resamples<uint8_t>(p, start, stop, indices, counts, out, stride);
+    else if (p->value == RESAMPLE_INT16)
         total_resamples<int16_t>(p, start, stop, indices, counts, out, stride);
     else if (p->value == RESAMPLE_INT32)
         total_resamples<int32_t>(p, start, stop, indices, counts, out, stride);
