@@ -118,6 +118,8 @@ class Statistic:
 
 def divide(numerator: Any, denominator: Any) -> NDArray[np.float64]:
     """The quotient, NaN where the denominator is zero."""
+    if isinstance(denominator, float) and denominator != 0.0:
+        return np.asarray(numerator / denominator)
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     out = np.full(numerator.shape, np.nan)
     np.divide(numerator, denominator, out=out, where=denominator != 0)
@@ -252,33 +254,30 @@ class Ratio(Statistic):
 
     def __init__(self, numerator: Any, denominator: Any):
         self._several = is_several(numerator) or is_several(denominator)
-        self._numerator = as_list(numerator) if is_several(numerator) else [numerator]
-        self._denominator = as_list(denominator) if is_several(denominator) else [denominator]
-        sizes = {len(self._numerator), len(self._denominator)} - {1}
+        tops = as_list(numerator) if is_several(numerator) else [numerator]
+        bottoms = as_list(denominator) if is_several(denominator) else [denominator]
+        sizes = {len(tops), len(bottoms)} - {1}
         if len(sizes) > 1 or 0 in sizes:
             raise ValueError(
                 "numerator and denominator must be single columns or lists of one length, "
-                f"got {len(self._numerator)} and {len(self._denominator)} columns"
+                f"got {len(tops)} and {len(bottoms)} columns"
             )
+        size = max(len(tops), len(bottoms))
+        self._numerator = tops if len(tops) == size else tops * size
+        self._denominator = bottoms if len(bottoms) == size else bottoms * size
 
     def _columns(self) -> set[Column] | None:
         return {*self._numerator, *self._denominator}
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        size = max(len(self._numerator), len(self._denominator))
-        tops = np.resize(totals.places(self._numerator), size)
-        bottoms = np.resize(totals.places(self._denominator), size)
-        value = np.empty((size, totals.totals.shape[1]))
+        tops, bottoms = totals.places(self._numerator), totals.places(self._denominator)
+        value = np.empty((tops.size, totals.totals.shape[1]))
         kernels.ratio_rows(totals.totals, tops, bottoms, value)
         return value if self._several else value[0]
 
     def _ratio_terms(self) -> list[list[RatioTerm]]:
-        size = max(len(self._numerator), len(self._denominator))
-        tops, bottoms = (
-            columns * size if len(columns) == 1 else columns
-            for columns in (self._numerator, self._denominator)
-        )
-        return [[(1.0, top, bottom)] for top, bottom in zip(tops, bottoms, strict=True)]
+        pairs = zip(self._numerator, self._denominator, strict=True)
+        return [[(1.0, top, bottom)] for top, bottom in pairs]
 
 
 class Mean(Statistic):

@@ -83,9 +83,23 @@ def test_totals_equal_the_plain_twin(simd_variant, scale, n_tasks, n_moments):
     np.testing.assert_allclose(found.estimate, moments.sum(axis=0), rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("offset", [0, -20, 10**9, -(2**40)])
+@pytest.mark.parametrize("spread", [0, 1, 63, 64, 255])
+@pytest.mark.parametrize("n_moments", [1, 42, 70])
+def test_totals_of_narrow_moments_equal_the_plain_twin(simd_variant, offset, spread, n_moments):
+    # 2,003 draws: more than 16 bits hold of 63, and no multiple of the rows added at a time.
+    moments = np.random.default_rng(2).choice([0, spread], (2003, n_moments)) + offset
+    moments[:, 0] = spread + offset
+    found = bootstrap(OfTotals(lambda t: t.copy()), moments, n_resamples=3, rng=4)
+    for r in range(3):
+        chosen = moments[drawn(as_key(4), r, 2003)]
+        np.testing.assert_array_equal(found.replicates[:, r], chosen.sum(axis=0))
+
+
+@pytest.mark.parametrize("largest", [9, 100])
 @pytest.mark.parametrize("n_moments", [2, 300])
-def test_totals_of_many_tasks_equal_the_plain_twin(simd_variant, n_moments):
-    moments = np.random.default_rng(1).integers(-5, 100, (20_000, n_moments))
+def test_totals_of_many_tasks_equal_the_plain_twin(simd_variant, n_moments, largest):
+    moments = np.random.default_rng(1).integers(-5, largest, (20_000, n_moments))
     found = bootstrap(OfTotals(lambda t: t.copy()), moments, n_resamples=40, rng=4).replicates
     for r in (0, 31, 32, 39):
         chosen = moments[drawn(as_key(4), r, 20_000)]
