@@ -87,7 +87,7 @@ def as_vote_weights(weights: Any, n_queries: int, n_judges: int) -> NDArray[np.f
     if bad.any():
         place = tuple(int(i) for i in np.unravel_index(int(bad.argmax()), array.shape))
         raise ValueError(
-            f"weights must be finite and not negative, got {array[place]!r} at index {place}"
+            f"weights must be finite and not negative, got {array[place]} at index {place}"
         )
     empty = ~(rows > 0).any(axis=1)
     if empty.any():

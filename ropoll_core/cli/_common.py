@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ __all__ = [
     "console",
     "emit",
     "grid",
+    "number",
     "percent",
     "plain",
     "progress",
@@ -54,10 +56,17 @@ Where = Annotated[
 ]
 MissingValues = Annotated[
     list[str] | None,
-    typer.Option(help="A cell that means missing; repeatable.", metavar="TEXT"),
+    typer.Option(
+        help="One more cell that means missing, as empty ones do; repeatable.", metavar="TEXT"
+    ),
 ]
 Delimiter = Annotated[
-    str | None, typer.Option(help="Delimiter of a text file.", metavar="CHARACTER")
+    str | None,
+    typer.Option(
+        help=r"Delimiter of a text file, as ; or \t for a tab.",
+        metavar="CHARACTER",
+        callback=lambda given: "\t" if given == r"\t" else given,
+    ),
 ]
 Workers = Annotated[int, typer.Option(help="Threads; -1 for all cores.", metavar="N")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
@@ -79,6 +88,45 @@ OnBadOption = Annotated[
 ]
 
 
+# What Python calls an option, where the command line has another name for it.
+_RENAMED = {
+    "confidence_level": "confidence",
+    "committees": "size",
+    "groups": "group",
+    "label": "gold",
+    "methods": "method",
+    "n_items": "items",
+    "n_judges": "judges",
+    "n_replicates": "replicates",
+    "n_resamples": "resamples",
+    "options": "option",
+    "rates": "rate",
+    "rng": "seed",
+    "tasks": "task",
+}
+# Called the same, but for the underscores.
+_SAME = {
+    "answer", "attribute", "attributes", "correlation", "decimal", "delimiter", "failure_rate",
+    "gold", "item", "judge", "method", "missing_values", "on_bad", "positive", "scale", "score",
+    "sigma", "signal", "split", "state", "vote", "weights", "where", "workers",
+}  # fmt: skip
+
+
+def _option(argument: str) -> str | None:
+    """The option that sets a Python argument, or None where there is none."""
+    name = _RENAMED.get(argument, argument if argument in _SAME else None)
+    return None if name is None else "--" + name.replace("_", "-")
+
+
+def _hint(hint: str) -> str:
+    """ARGUMENT= and ARGUMENT="VALUE" as options."""
+
+    def named(match: re.Match[str]) -> str:
+        return " ".join(part for part in (_option(match[1]), match[2]) if part) or match[0]
+
+    return re.sub(r'\b(\w+)=(?:"(\w+)")?', named, hint)
+
+
 @contextmanager
 def reported() -> Iterator[None]:
     """One message on stderr and an exit code instead of a traceback.
@@ -93,6 +141,8 @@ def reported() -> Iterator[None]:
             yield
     except KeyboardInterrupt:
         _fail("interrupted; nothing was written", 130)
+    except BrokenPipeError:  # the reader of the output has gone: typer ends quietly
+        raise
     except (TableError, OSError, MemoryError) as error:
         _fail(_message(error), 1)
     except (ValueError, TypeError, ImportError) as error:
@@ -106,7 +156,13 @@ def _show_warning(message: Warning | str, *_: object) -> None:
 def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return str(error) or type(error).__name__
+    text = str(error) or type(error).__name__
+    if isinstance(error, TableError):
+        return text.removesuffix(error.hint) + _hint(error.hint)
+    argument, blank, rest = text.partition(" ")
+    if isinstance(error, (ValueError, TypeError)) and rest.startswith(("must ", "name ", "names ")):
+        return (_option(argument) or argument) + blank + rest
+    return text
 
 
 def _fail(message: str, code: int) -> None:
@@ -133,11 +189,12 @@ def progress(text: str) -> Iterator[Callable[[int], None]]:
 
 
 def emit(as_json: bool, value: Callable[[], Any], report: Callable[[Console], None]) -> None:
-    """Print the one or the other."""
-    if as_json:
-        sys.stdout.write(json.dumps(plain(value()), allow_nan=False, indent=2) + "\n")
-    else:
-        report(console())
+    """Print the one or the other; an output that cannot be written to is an error like others."""
+    with reported():
+        if as_json:
+            print(json.dumps(plain(value()), allow_nan=False, indent=2), flush=True)
+        else:
+            report(console())
 
 
 def plain(value: Any) -> Any:
@@ -167,6 +224,10 @@ def grid(*headers: str, title: str | None = None) -> Table:
     return table
 
 
+def number(value: float, form: str) -> str:
+    return "-" if math.isnan(value) else format(value, form)
+
+
 def percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.1f}%"
 
@@ -177,7 +238,7 @@ def as_pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ValueError(f"{option} must be NAME=VALUE, got {text!r}")
+            raise ValueError(f"{option} must be NAME=TEXT, got {text!r}")
         if name in pairs:
             raise ValueError(f"{option} names {name!r} twice")
         pairs[name] = value

@@ -50,7 +50,7 @@ def read_options(
         "where": as_pairs(where, "--where"),
         "missing_values": missing_values or (),
         "scale": scale,
-        "delimiter": "\t" if delimiter == "\\t" else delimiter,
+        "delimiter": delimiter,
         "decimal": decimal,
         "workers": workers,
     }

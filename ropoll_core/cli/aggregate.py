@@ -26,6 +26,7 @@ from ropoll_core.cli._common import (
     as_pairs,
     emit,
     grid,
+    number,
     percent,
     progress,
     reported,
@@ -50,7 +51,10 @@ Weights = Annotated[
 ]
 MethodOptions = Annotated[
     list[str] | None,
-    typer.Option(help="Option of the method; repeatable.", metavar="NAME=NUMBER"),
+    typer.Option(
+        help="Option of the method, as proportion=0.2 or n_faulty=1; repeatable.",
+        metavar="NAME=NUMBER",
+    ),
 ]
 
 
@@ -77,7 +81,7 @@ def aggregate(
     """Aggregate each item's score vectors over the judges."""
     with reported():
         if out is not None:
-            check_target(out)
+            check_target(out, file)
         with progress(f"reading {file}") as rows_done:
             result = aggregate_table(
                 file,
@@ -175,12 +179,12 @@ def print_consensus(result: PanelConsensus, out: Path | None, console: Console) 
     for j, name in enumerate(result.judges):
         influence = "-" if result.mean_influence is None else percent(result.mean_influence[j])
         table.add_row(
-            name, percent(result.coverage[j]), f"{result.mean_distance[j]:.3f}", influence
+            name, percent(result.coverage[j]), number(result.mean_distance[j], ".3f"), influence
         )
     console.print(table)
     console.print()
     moved = _moved_most(result)
-    if result.method != "mean":
+    if result.method != "mean" and not np.isnan(result.moved).all():
         console.print(
             f"the mean would have been off by {_mean(result.moved):.3f} on average"
             + (f", by {result.moved[moved[0]]:.3f} at most" if len(moved) else "")

@@ -19,6 +19,7 @@ from ropoll_core.cli._common import (
     Workers,
     emit,
     grid,
+    number,
     percent,
     progress,
     reported,
@@ -105,8 +106,8 @@ def print_report(report: TableReport, console: Console) -> None:
         table.add_row(
             name,
             percent(report.coverage[j]),
-            f"{report.lowest[j]:g}",
-            f"{report.highest[j]:g}",
+            number(report.lowest[j], "g"),
+            number(report.highest[j], "g"),
             f"{report.zero_rows[j]:,}",
         )
     console.print(table)

@@ -134,7 +134,7 @@ def jury(
                 where=as_pairs(where, "--where"),
                 missing_values=missing_values or (),
                 empty=empty.value,
-                delimiter="\t" if delimiter == "\\t" else delimiter,
+                delimiter=delimiter,
                 workers=workers,
             )
         if table.gold is None:

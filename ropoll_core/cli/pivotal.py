@@ -77,7 +77,7 @@ def pivotal(
     """Margins, pivotal items, and the exact effect of replacing one ballot by a signal."""
     with reported():
         if out is not None:
-            check_target(out)
+            check_target(out, file)
         with progress(f"reading {file}"):
             table = read_votes(
                 file,
@@ -99,6 +99,12 @@ def pivotal(
         n_read = len(table.items)
         if complete:
             table = _complete(table)
+        counts = (table.votes >= 0).any(axis=1) & (np.asarray(table.labels) >= 0)
+        if not counts.any():
+            raise TableError(
+                f"{file}: no item with a label and a ballot is left of {n_read:,}"
+                + (" (--complete)" if complete else "")
+            )
         report = report_on(table, resamples=resamples, seed=seed, workers=workers)
         if out is not None:
             write_table(out, _item_columns(table), workers=workers)

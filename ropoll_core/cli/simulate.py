@@ -126,7 +126,7 @@ def simulate(
 ) -> None:
     """Errors of aggregators as judges are corrupted: by rate, corruption and jury size."""
     with reported():
-        _check_targets(out, plot, report)
+        _check_targets(file, out, plot, report)
         jury = {
             "n_items": items,
             "n_judges": judges,
@@ -168,10 +168,12 @@ def simulate(
         emit(json, lambda: _as_json(study), lambda screen: _print(study, written, screen))
 
 
-def _check_targets(out: Path | None, plot: Path | None, report: Path | None) -> None:
+def _check_targets(
+    file: Path | None, out: Path | None, plot: Path | None, report: Path | None
+) -> None:
     """Raise before any work is done if something could not be written after it."""
     if out is not None:
-        check_target(out)
+        check_target(out, file)
     if report is not None and not report.absolute().parent.is_dir():
         raise FileNotFoundError(2, "no such folder", str(report.parent))
     if plot is not None and importlib.util.find_spec("matplotlib") is None:

@@ -50,15 +50,16 @@ def find_column(
     found = [name for name in source.columns if name.lower() in names and name not in taken]
     if len(found) > 1:
         raise TableError(
-            f"{source.name}: the columns {', '.join(map(repr, found))} could each be the {role}; "
-            f"say which ({role}=)"
+            f"{source.name}: the columns {', '.join(map(repr, found))} could each be the {role}",
+            f"say which ({role}=)",
         )
     if found:
         return source.columns[found[0]]
     if required:
+        one_cell = len(source.columns) == 1 and hasattr(source, "delimiter")
         raise TableError(
-            f"{source.name}: no column for the {role} ({', '.join(names)}); {_listed(source)}; "
-            f"name it ({role}=)"
+            f"{source.name}: no column for the {role} ({', '.join(names)}); {_listed(source)}",
+            "give the delimiter (delimiter=)" if one_cell else f"name it ({role}=)",
         )
     return None
 

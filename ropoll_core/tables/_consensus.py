@@ -116,6 +116,9 @@ def aggregate_table(
     >>> aggregate_table(table).consensus
     array([[2.]])
     """
+    for name in ("weights", "workers"):
+        if name in (options or {}):
+            raise TypeError(f"options must not hold {name!r}, which is an argument of its own")
     with closing(read_score_parts(table, workers=workers, **read_options)) as parts:
         return _joined(parts, method, weights, workers, options or {})
 

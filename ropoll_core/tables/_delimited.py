@@ -142,7 +142,8 @@ def _records(path: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                     yield line, cells
                 line = reader.line_num + 1
         except csv.Error as error:
-            raise TableError(f"{path}, line {line}: {error}") from None
+            fault = "a quote that is not closed" if "end of data" in str(error) else error
+            raise TableError(f"{path}, line {line}: {fault}") from None
 
 
 def _normalise(path: str, delimiter: str, width: int, session: Session) -> str:

@@ -44,7 +44,7 @@ def find_layout(
 ) -> Layout:
     """Long or semi-wide, and the columns that hold the scores."""
     taken = {name for name in (item, judge, attribute, score) if name is not None}
-    keys = {}
+    keys: dict[str, Column] = {}
     for role, given, required in (
         ("item", item, True),
         ("judge", judge, True),
@@ -52,6 +52,11 @@ def find_layout(
     ):
         column = find_column(source, role, given, taken=taken, required=required)
         if column is not None:
+            for other, known in keys.items():
+                if column.name == known.name:
+                    raise ValueError(
+                        f"{role} must be a column other than the {other}, got {given!r}"
+                    )
             keys[role] = column
             taken.add(column.name)
     rest = [column for name, column in source.columns.items() if name not in taken]
@@ -95,10 +100,12 @@ def _sort_columns(
         if others:
             raise TableError(
                 f"{source.name}: column {usual.name!r} is a score, but "
-                f"{', '.join(map(repr, others))} hold numbers too; say which are attributes "
-                "(attributes=)"
+                f"{', '.join(map(repr, others))} hold numbers too",
+                "say which are attributes (attributes=)",
             )
         return Layout(keys, (usual,), None, rows, unused=tuple(c.name for c in rest if c != usual))
+    if not session.rows(f"SELECT 1 FROM {source.relation} WHERE ({rows}) LIMIT 1"):
+        raise TableError(f"{source.name}: no rows are left to read")
     if not numeric:
         raise TableError(
             f"{source.name}: no column for the score ({', '.join(ALIASES['score'])}) and no "

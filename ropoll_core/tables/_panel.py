@@ -61,7 +61,8 @@ def load_parts(
             raise TableError(
                 f"{source.name}: column {column.name!r} is text that differs within an item: "
                 f"neither a score nor a property of the item; the columns of numbers are "
-                f"{numbers}; say which are attributes (attributes=)"
+                f"{numbers}",
+                "say which are attributes (attributes=)",
             )
     judges = encoded.ids("judge")
     attributes, order = _attributes(source, encoded, layout)

@@ -193,9 +193,9 @@ def _raise_faults(source: Source, faults: Faults, strict: bool) -> None:
     if faults.wrong and strict:
         raise TableError(
             f"{source.name}: {faults.wrong} cells cannot be read as scores"
-            f"{listed(faults.cells, faults.wrong)}\n"
-            "name them among the missing values, or count such cells as missing "
-            '(on_bad="missing")'
+            f"{listed(faults.cells, faults.wrong)}",
+            "name them among the missing values (missing_values=), or count such cells as missing "
+            '(on_bad="missing")',
         )
 
 

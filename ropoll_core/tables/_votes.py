@@ -129,10 +129,9 @@ def _as_votes(read: Read, positive: str | None, signal: str | None, strict: bool
         if strict:
             classes = f"{positive!r} and one other" if positive else ", ".join(VOTE_TEXTS)
             raise TableError(
-                f"{source.name}: {n_bad} cells are not votes ({classes})"
-                f"{listed(examples, n_bad)}\n"
-                "say which text is a 1 (positive=), name them among the missing values, or "
-                'count such cells as missing (on_bad="missing")'
+                f"{source.name}: {n_bad} cells are not votes ({classes}){listed(examples, n_bad)}",
+                "say which text is a 1 (positive=), name them among the missing values "
+                '(missing_values=), or count such cells as missing (on_bad="missing")',
             )
     _check_labels(read, value)
     lookup = np.array([*(value.get(text, -1) for text in read.texts), -1], dtype=np.int8)
@@ -175,7 +174,7 @@ def _classes(source: Source, texts: Sequence[str], positive: str | None) -> dict
     others = [text for text in texts if text != positive]
     if len(others) > 1:
         raise TableError(
-            f"{source.name}: with positive={positive!r} there may be one other class, got "
+            f"{source.name}: beside the positive {positive!r} there may be one other class, got "
             f"{', '.join(map(repr, others[:8]))}"
         )
     return {positive: 1, **dict.fromkeys(others, 0)}
@@ -191,8 +190,8 @@ def _check_labels(read: Read, value: Mapping[str, int]) -> None:
             record, _ = read.encoded.records([column.text], f"c0 = {literal(text)}")[0]
             raise TableError(
                 f"{source.name}, {source.places([record])[0]}, column {column.name!r}: the label "
-                f"of item {item!r} is {text!r}, which is neither class; say which text is a 1 "
-                "(positive=)"
+                f"of item {item!r} is {text!r}, which is neither class",
+                "say which text is a 1 (positive=)",
             )
 
 

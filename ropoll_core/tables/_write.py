@@ -31,9 +31,14 @@ def complete_or_nothing(path: str | os.PathLike[str]) -> Iterator[str]:
     The data is on disk before the name changes; after an error, or Ctrl-C, nothing is left.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-    )
+    try:
+        handle, temporary = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
+        )
+    except OSError as error:
+        raise type(error)(
+            error.errno, f"cannot be written ({error.strerror})", str(target)
+        ) from None
     os.close(handle)
     try:
         yield temporary
@@ -49,8 +54,13 @@ def complete_or_nothing(path: str | os.PathLike[str]) -> Iterator[str]:
         raise
 
 
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Raise before any work is done if `path` cannot be written as a table."""
+def check_target(
+    path: str | os.PathLike[str], source: str | os.PathLike[str] | None = None
+) -> None:
+    """Raise before any work is done if `path` cannot be written as a table.
+
+    The file that is read, under any of its names, is never written over.
+    """
     target = Path(path)
     if target.suffix.lower() not in _FORMATS:
         raise ValueError(
@@ -61,6 +71,9 @@ def check_target(path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(2, "no such folder", str(target.parent))
     if target.is_dir():
         raise IsADirectoryError(21, "is a folder, not a file", str(target))
+    there = target.exists() and source is not None and os.path.exists(source)
+    if source is not None and there and os.path.samefile(target, source):
+        raise FileExistsError(17, "is the input; write to another file", str(target))
 
 
 def write_table(

@@ -138,7 +138,7 @@ def test_an_empty_answer_may_be_an_answer(tmp_path):
         (["--member", "beta"], 2, "answers must have 2 to 64 judges, got 1"),
         (["--gold", "truth"], 1, "truth"),
         (["--split", "1"], 2, "split must be a finite number in (0, 1)"),
-        (["--confidence", "2"], 2, "confidence_level"),
+        (["--confidence", "2"], 2, "--confidence must be"),
         (["--where", "subject=history"], 1, "no rows are left to read"),
     ],
 )

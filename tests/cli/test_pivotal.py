@@ -166,3 +166,19 @@ def test_llmbar_with_gpt4_as_the_signal(real_data):
         for estimate in (rule["gain"], rule["pivotal_gain"], *rule["stratum_gain"]):
             assert estimate["low"] <= estimate["value"] <= estimate["high"]
     assert np.isfinite(report["n_eff_change"]["low"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [("q,a,,1\n", []), ("q,a,1,\n", []), ("q,a,1,1\np,b,1,0\n", ["--complete"])],
+)
+def test_no_item_is_left(tmp_path, rows, options):
+    run = ropoll("pivotal", write(tmp_path, "item,judge,vote,label\n" + rows), *options)
+    assert run.exit_code == 1
+    assert "no item with a label and a ballot is left" in run.output
+
+
+def test_tab_as_delimiter(tmp_path):
+    path = write(tmp_path, VOTES.replace(",", "\t"))
+    run = ropoll("pivotal", path, "--gold", "label", "--delimiter", r"\t")
+    assert run.exit_code == 0, run.output

@@ -15,8 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from ropoll_core.cli._app import app
+from ropoll_core.cli._common import _message
 from ropoll_core.scores import geometric_median
-from ropoll_core.tables import read_scores
+from ropoll_core.tables import TableError, read_scores
 from ropoll_core.tables._session import Session
 
 PANEL = (
@@ -99,13 +100,16 @@ def test_methods_weights_and_options(tmp_path):
     )
     assert run.exit_code == 0, run.output
     for arguments, message in (
-        (["--method", "average"], "method must be one of"),
+        (["--method", "average"], "--method must be one of"),
         (["--method", "trimmed_mean"], "needs proportion"),
         (["--weights", "d=1"], "weights name the judge 'd'; the judges are a, b, c"),
-        (["--weights", "a"], "--weights must be NAME=VALUE"),
+        (["--weights", "a"], "--weights must be NAME=TEXT"),
         (["--weights", "a=x"], "--weights must be NAME=NUMBER"),
-        (["--weights", "a=-1"], "not negative"),
-        (["--scale", "5", "1"], "scale must rise"),
+        (["--weights", "a=-1"], "--weights must be finite and not negative, got -1.0 at"),
+        (["--option", "workers=1"], "--option must not hold 'workers'"),
+        (["--workers", "0"], "--workers must be -1"),
+        (["--item", "judge", "--judge", "judge"], "--judge must be a column other than the item"),
+        (["--scale", "5", "1"], "--scale must rise"),
     ):
         run = ropoll("aggregate", path, *arguments)
         assert run.exit_code == 2, arguments
@@ -119,7 +123,11 @@ def test_methods_weights_and_options(tmp_path):
         ("item,judge,score\nq,a,3\nq,a,4\n", [], "item 'q', judge 'a': line 2 and line 3"),
         ("item,judge,score\nq,a,9\n", ["--scale", "1", "5"], "line 2, column 'score': off the"),
         ("item,judge,score\nq,a\n", [], "line 2: 2 cells where the header has 3"),
+        ("item,judge,score\nq,a,x\n", [], "count such cells as missing (--on-bad missing)"),
+        ("item,judge,score\nq,a,3\n", ["--where", "item=p"], "no rows are left to read"),
         ("item,judge\nq,a\n", [], "no column for the score"),
+        ("q,judge,score\nq,a,3\n", [], "name it (--item)"),
+        ("item;judge;score\nq;a;3\n", [], "give the delimiter (--delimiter)"),
         ("", [], "the file is empty"),
     ],
 )
@@ -131,6 +139,52 @@ def test_refusals_write_nothing(tmp_path, text, arguments, message):
     assert message in run.output
     assert out.read_text() == "as it was"
     assert sorted(os.listdir(tmp_path)) == ["out.csv", "panel.csv"]
+
+
+@pytest.mark.parametrize("name", ["panel.csv", "link.csv"])
+def test_the_input_is_never_written_over(tmp_path, name):
+    path = write(tmp_path, PANEL)
+    (tmp_path / "link.csv").symlink_to(path)
+    run = ropoll("aggregate", path, "-o", tmp_path / name)
+    assert run.exit_code == 1
+    assert f"{name}: is the input; write to another file" in run.output
+    assert path.read_text() == PANEL
+    assert sorted(os.listdir(tmp_path)) == ["link.csv", "panel.csv"]
+
+
+def test_nothing_but_missing_has_no_distances(tmp_path):
+    run = ropoll("aggregate", write(tmp_path, "item,judge,score\nq,a,\np,a,NaN\n"))
+    assert run.exit_code == 0, run.output
+    assert "2 items: 2 all missing" in run.output
+    assert "nan" not in run.output
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_output_that_is_full(tmp_path, options):
+    path = write(tmp_path, PANEL)
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "ropoll_core.cli", "aggregate", path, *options],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert run.returncode == 1
+    assert run.stderr == "ropoll: [Errno 28] No space left on device\n"
+
+
+def test_options_in_words_of_the_command_line():
+    """A hint names options; what a file holds stays as written."""
+    hint = 'say which (item=), or count them (on_bad="missing"); other='
+    error = TableError("the columns are '(item=)'", hint)
+    assert _message(error) == (
+        "the columns are '(item=)'; say which (--item), or count them (--on-bad missing); other="
+    )
+    assert _message(ValueError("n_resamples must be at least 1")) == (
+        "--resamples must be at least 1"
+    )
+    assert _message(ValueError("answers must be a table")) == "answers must be a table"
 
 
 def test_targets_that_cannot_be_written(tmp_path):

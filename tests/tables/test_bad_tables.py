@@ -21,7 +21,7 @@ FAULTS = {
     "short row": (HEAD + b"q,a,1\nq,b\n", "line 3: 2 cells where the header has 3: 'q,b'"),
     "long row": (HEAD + b"q,a,1\n\nq,b,1,2\n", "line 4: 4 cells where the header has 3"),
     "trailing commas": (HEAD + b"q,a,1,\nq,b,2,\n", "line 2: 4 cells where the header has 3"),
-    "open quote": (HEAD + b'q,a,1\nq,"b,2\n', "line 3: unexpected end of data"),
+    "open quote": (HEAD + b'q,a,1\nq,"b,2\n', "line 3: a quote that is not closed"),
     "text after a quote": (HEAD + b'q,"a"x,1\n', "line 2: ',' expected after '\"'"),
     "short row, mixed endings": (HEAD + b"q,a,1\r\nq,b\n", "line 3: 2 cells where the header"),
     "NUL byte": (HEAD + b"q,a,1\nq,b\0,2\n", "line 3: a NUL byte"),
