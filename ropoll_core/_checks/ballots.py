@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
 from ropoll_core._kernels import ballots as kernels
 
 __all__ = [
@@ -75,7 +76,7 @@ def as_vote_weights(weights: Any, n_queries: int, n_judges: int) -> NDArray[np.f
     """Weights as (1 or n_queries, n_judges) float64; None stays None."""
     if weights is None:
         return None
-    array = np.asarray(weights)
+    array = as_plain_array(weights, "weights")
     if array.dtype.kind not in "iubf":
         raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
     if array.shape not in {(n_judges,), (n_queries, n_judges)}:
@@ -127,12 +128,8 @@ def raise_no_ballot(**arrays: NDArray[np.int8]) -> None:
 
 
 def _as_array(values: Any, argument: str) -> NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(
-            f"{argument} must be a plain array: a masked array would lose its mask; use .filled(-1)"
-        )
     try:
-        return np.asarray(values)
+        return as_plain_array(values, argument, fill="-1")
     except ValueError as error:  # ragged nested lists
         raise ValueError(f"{argument} must be a rectangular array of ballots: {error}") from None
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
+
 __all__ = ["LARGEST_PANEL", "as_attractors", "as_fractions"]
 
 LARGEST_PANEL = 64
@@ -36,7 +38,7 @@ def as_attractors(value: Any, argument: str = "attractors") -> NDArray[np.float6
 
 
 def _as_floats(value: Any, argument: str) -> NDArray[np.float64]:
-    array = np.asarray(value)
+    array = as_plain_array(value, argument)
     if array.size == 0:
         array = array.astype(np.float64)
     if array.dtype.kind not in "iuf":

@@ -7,7 +7,23 @@ import operator
 from collections.abc import Collection
 from typing import Any
 
-__all__ = ["as_choice", "as_count", "as_flag", "as_real"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["as_choice", "as_count", "as_flag", "as_plain_array", "as_real"]
+
+
+def as_plain_array(value: Any, argument: str, *, fill: str = "") -> NDArray[Any]:
+    """An array as NumPy has it; a masked one, whose mask would be lost, is refused.
+
+    `fill` is what would stand for missing, where the argument may hold that.
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        remedy = f"; use .filled({fill})" if fill else ""
+        raise TypeError(
+            f"{argument} must be a plain array: a masked array would lose its mask{remedy}"
+        )
+    return np.asarray(value)
 
 
 def as_choice(value: Any, argument: str, choices: Collection[str]) -> str:

@@ -8,21 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
+
 __all__ = ["as_moments", "as_rows", "as_statistics", "as_strata", "as_tasks"]
 
 _MISSING_TYPES = {"NAType", "NaTType"}
 _LISTED = 5
 
 
+def _has_columns(data: Any) -> bool:
+    """A mapping or a data frame; a pandas Series has keys too, of its rows."""
+    return hasattr(data, "keys") and getattr(data, "ndim", 2) != 1
+
+
 def _as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
     """Names and columns of a table: an array (names 0, 1, ...) or a mapping to 1-D arrays."""
-    if hasattr(data, "keys"):
+    if _has_columns(data):
         names = list(data)
-        columns = [np.asarray(data[name]) for name in names]
+        columns = [as_plain_array(data[name], "data") for name in names]
         if not names:
             raise ValueError("data must have at least one column")
     else:
-        array = np.asarray(data)
+        array = as_plain_array(data, "data")
         if array.ndim not in (1, 2):
             raise ValueError(
                 "data must have shape (n_rows,) or (n_rows, n_moments), or map names to columns; "
@@ -46,12 +53,12 @@ def _as_columns(data: Any) -> tuple[list[Hashable], list[NDArray[Any]]]:
 
 def as_rows(data: Any) -> tuple[NDArray[Any] | dict[Hashable, NDArray[Any]], int]:
     """Data to be indexed by row, and its number of rows: an array, or arrays by name."""
-    if hasattr(data, "keys"):
-        arrays = {name: np.asarray(data[name]) for name in data}
+    if _has_columns(data):
+        arrays = {name: as_plain_array(data[name], "data") for name in data}
         if not arrays:
             raise ValueError("data must have at least one column")
     else:
-        arrays = {"data": np.asarray(data)}
+        arrays = {"data": as_plain_array(data, "data")}
     first = next(iter(arrays))
     for name, array in arrays.items():
         if array.ndim == 0:
@@ -64,7 +71,7 @@ def as_rows(data: Any) -> tuple[NDArray[Any] | dict[Hashable, NDArray[Any]], int
     n_rows = arrays[first].shape[0]
     if n_rows == 0:
         raise ValueError("data must have at least one row")
-    return (arrays if hasattr(data, "keys") else arrays["data"]), n_rows
+    return (arrays if _has_columns(data) else arrays["data"]), n_rows
 
 
 def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
@@ -85,7 +92,7 @@ def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
             whole = whole and bool(np.all(np.abs(column) < 2.0**53))
         elif column.dtype == np.uint64 and column.max() > np.iinfo(np.int64).max:
             raise ValueError(f"column {name!r} of data must be below 2^63, got {column.max()}")
-    if not hasattr(data, "keys"):
+    if not _has_columns(data):
         moments = np.asarray(data).reshape(columns[0].size, len(names))
     else:
         moments = np.stack(columns, axis=1)
@@ -145,7 +152,7 @@ def _as_keys(tasks: Any, argument: str) -> NDArray[Any]:
         keys = np.empty(len(tasks), dtype=object)
         keys[:] = [key.item() if isinstance(key, np.generic) else key for key in tasks]
         return keys
-    keys = np.asarray(tasks)
+    keys = as_plain_array(tasks, argument)
     if keys.ndim != 1:
         raise ValueError(f"{argument} must have shape (n_rows,), got {keys.shape}")
     return keys

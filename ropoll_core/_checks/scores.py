@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
+
 __all__ = [
     "NAN_POLICIES",
     "as_labels",
@@ -31,13 +33,8 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     """
     if type(scores) is np.ndarray and scores.ndim == 3 and _is_native(scores) and scores.size:
         return scores, scores.shape[:1]  # the common case, at once
-    if isinstance(scores, np.ma.MaskedArray):
-        raise TypeError(
-            f"{argument} must be a plain array: a masked array would lose its mask; "
-            "use .filled(numpy.nan)"
-        )
     try:
-        array = np.asarray(scores)
+        array = as_plain_array(scores, argument, fill="numpy.nan")
     except ValueError as error:  # ragged nested lists
         raise ValueError(f"{argument} must be a rectangular array of numbers: {error}") from None
     kind = array.dtype.kind
@@ -105,7 +102,7 @@ def as_weights(
     """
     if weights is None:
         return None
-    array = np.asarray(weights)
+    array = as_plain_array(weights, "weights")
     if array.dtype.kind not in "iubf":
         raise TypeError(f"weights must hold real numbers, got dtype {array.dtype}")
     n_judges = scores.shape[1]
@@ -130,7 +127,7 @@ def as_weights(
 
 def as_labels(labels: Any, scores: NDArray[Any]) -> NDArray[np.float64]:
     """Reference scores as float64 (n_queries, n_attributes); NaN where there is none."""
-    array = np.asarray(labels)
+    array = as_plain_array(labels, "labels", fill="numpy.nan")
     if array.dtype.kind == "O":
         array = _from_objects(array, "labels")
     if array.dtype.kind not in "iubf":

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
 from ropoll_core._checks.scores import as_scores
 
 __all__ = ["as_rates", "as_reals", "as_scale", "as_truth", "as_valid_scores"]
@@ -27,7 +28,7 @@ def as_reals(
 
     `infinite` lets +inf pass, where a limit is meant.
     """
-    array = np.asarray(value)
+    array = as_plain_array(value, argument)
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{argument} must hold real numbers, got {_type_name(value, array)}")
     array = array.astype(np.float64)
@@ -103,7 +104,7 @@ def as_valid_scores(
 
 def as_truth(truth: Any, n_items: int, n_attributes: int) -> NDArray[np.float64]:
     """True scores (n_items, n_attributes) in float64, contiguous; NaN where unknown."""
-    array = np.asarray(truth)
+    array = as_plain_array(truth, "truth", fill="numpy.nan")
     if array.dtype.kind not in "iuf":
         raise TypeError(f"truth must hold real numbers, got {_type_name(truth, array)}")
     if array.shape != (n_items, n_attributes):

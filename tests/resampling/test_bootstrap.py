@@ -245,6 +245,20 @@ def test_refusals(change, error, message):
         bootstrap(arguments.pop("statistic"), arguments.pop("data"), **arguments)
 
 
+@pytest.mark.parametrize("statistic", [Mean(0), np.mean])
+def test_what_a_container_says_about_its_rows(statistic):
+    """A Series is one column; a mask is never dropped."""
+    import pandas as pd
+
+    values = np.arange(10.0)
+    plain = bootstrap(statistic, values, n_resamples=50, rng=0)
+    assert bootstrap(statistic, pd.Series(values), n_resamples=50, rng=0).low == plain.low
+    masked = np.ma.masked_array(values, values > 3)
+    for data in (masked, {0: masked}):
+        with pytest.raises(TypeError, match="a masked array would lose its mask"):
+            bootstrap(statistic, data, n_resamples=50, rng=0)
+
+
 def test_statistic_refusals():
     with pytest.raises(ValueError, match="columns for k judges"):
         EffectiveVotes("n", ["a", "b"], ["x", "y"])
