@@ -92,9 +92,7 @@ static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
     const ptrdiff_t ds = row_stride(d);
     vec reach = all(0);
     for (ptrdiff_t k = 0; k < d; k++) reach += (x[k] - z[k]) * (x[k] - z[k]);
-    /* If z is the first judge, or all but, then the second gives the direction: squares
-     * below this have lost theirs. */
-    const mask at_first = at_most(reach, all(1e-200));
+    const mask at_first = equal(reach, all(0)); /* then the second judge gives the direction */
     mask off = {};
     for (ptrdiff_t i = 1; i < n && bits(off) != ALL_LANES; i++) {
         vec aa = all(0), bb = all(0), ab = all(0);
@@ -104,7 +102,7 @@ static mask off_a_line(const vec *x, const vec *z, ptrdiff_t n, ptrdiff_t d) {
             bb = fma(b, b, bb);
             ab = fma(a, b, ab);
         }
-        off = off | (less(ab * ab, 0.999999999 * aa * bb) & less(all(1e-200), bb));
+        off = off | less(ab * ab, 0.999999999 * aa * bb);
     }
     return off;
 }
@@ -239,6 +237,8 @@ static void large_lanes(
         }
         last_F = pick(rose, last_F, p.F);
     }
-    out.done = settled & (at_point | off_a_line(x, L.z, n, d));
+    /* All but at a judge, where squares lose their digits: to the test in more of them. */
+    const mask clear = less(p.top * p.F, 1e30 * total);
+    out.done = settled & (at_point | (clear & off_a_line(x, L.z, n, d)));
     for (ptrdiff_t k = 0; k < d; k++) out.z[k] += L.z[k];
 }

@@ -292,36 +292,40 @@ static void write_influence(const GmPanels &P, const Block &B, int place, const 
     for (ptrdiff_t i = 0; i < n; i++) share[i] = z ? 0 : NAN;
     if (!z) return;
     const int32_t valid = B.n_valid[place];
-    long double total = 0, here = 0;
     auto judge_at = [&](int32_t i) { return B.slots[place][i]; };
     auto weight = [&](ptrdiff_t judge) {
         return P.weights ? weights_at(P, q)[judge] / B.top[place] : 1.0;
     };
-    for (int32_t i = 0; i < valid; i++) {
-        const ptrdiff_t judge = judge_at(i);
+    auto distance = [&](ptrdiff_t judge) {
         const char *row = query_at(P, q) + judge * P.judge_stride;
         long double s = 0;
         for (ptrdiff_t k = 0; k < d; k++) {
             const long double t = (long double)*(const T *)(row + k * P.attribute_stride) - z[k];
             s += t * t;
         }
-        if (s == 0) {
-            here += weight(judge);
-            share[judge] = -1; /* exactly at the median */
-        } else {
-            /* Scaled, for a double holds no more than 1/5e-308. */
-            const long double pull = 1e-16L * weight(judge) / __builtin_sqrtl(s);
-            total += pull;
-            share[judge] = (double)pull;
-        }
+        return __builtin_sqrtl(s);
+    };
+    long double here = 0, nearest = __builtin_inf(), total = 0;
+    for (int32_t i = 0; i < valid; i++) {
+        const long double r = distance(judge_at(i));
+        if (r == 0)
+            here += weight(judge_at(i));
+        else if (r < nearest)
+            nearest = r;
     }
+    /* Pulls beside the nearest judge's, for 1/r alone may be beyond a double. */
     for (int32_t i = 0; i < valid; i++) {
         const ptrdiff_t judge = judge_at(i);
+        const long double r = distance(judge);
         if (here > 0)
-            share[judge] = share[judge] == -1 ? (double)(weight(judge) / here) : 0;
+            share[judge] = r == 0 ? (double)(weight(judge) / here) : 0;
         else
-            share[judge] = (double)(share[judge] / total);
+            share[judge] = (double)(weight(judge) * (nearest / r));
+        total += share[judge];
     }
+    if (here > 0) return;
+    for (int32_t i = 0; i < valid; i++)
+        share[judge_at(i)] = (double)(share[judge_at(i)] / total);
 }
 
 /* Valid scores of one query into x (n, d), its weights over the largest into w (n,). */
