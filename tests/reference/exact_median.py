@@ -339,6 +339,18 @@ def _wrap(z, x, w, kind, ends, margin):
     spread = float(positive[len(positive) // 2]) if positive else 0.0
     condition = 0.0
     if kind == "smooth":
-        scaled = _hessian(z, x, w) * (positive[len(positive) // 2] / w.sum())
-        condition = float(np.linalg.eigvalsh(scaled.astype(np.float64))[0])
+        condition = _smallest_eigenvalue(
+            _hessian(z, x, w) * (positive[len(positive) // 2] / w.sum())
+        )
     return Exact(z, w @ r, kind, ends, margin, spread, condition)
+
+
+def _smallest_eigenvalue(matrix):
+    """Of a positive definite matrix of Decimals, to a few digits."""
+    plain = matrix.astype(np.float64)
+    if np.abs(plain).max() < 1e6:
+        return float(np.linalg.eigvalsh(plain)[0])
+    # A judge all but at the median: its part would drown the rest in float64.
+    units = decimals(np.eye(len(plain)))
+    inverse = np.array([_solve(matrix, unit) for unit in units]).astype(np.float64)
+    return 1 / float(np.linalg.eigvalsh(inverse)[-1])

@@ -9,17 +9,19 @@ from ropoll_core._results.scores import Status
 from ropoll_core.scores import geometric_median
 
 # The largest certified gap, relative to the objective, and how far the median may be from the
-# reference, relative to the spread of the judges, where the problem is well conditioned.
+# reference, relative to the spread of the judges, where the problem is well conditioned; where
+# it is less so, that much farther: a pull of rho leaves rho x spread / condition.
 GAP = {"float64": 1e-12, "float32": 1e-5}
 DISTANCE = {"float64": 1e-10, "float32": 1e-3}
-WELL_CONDITIONED = {"float64": 1e-3, "float32": 1e-1}
-SMALLEST = 5e-324
+WELL_CONDITIONED = 0.1
+SMALLEST, LARGEST = 5e-324, float(np.finfo(np.float64).max)
 
 
-def check_panels(panels, weights=None, **options):
+def check_panels(panels, weights=None, place=True, **options):
     """Run a batch (n_queries, n, d), check every query; the queries that were not certified.
 
-    `weights` is None or (n_queries, n).
+    `weights` is None or (n_queries, n). Without `place` the median may be anywhere as long as
+    it is as good as the result says.
     """
     result = geometric_median(panels, weights=weights, full_output=True, **options)
     assert result.median.dtype == panels.dtype
@@ -27,7 +29,7 @@ def check_panels(panels, weights=None, **options):
     for q, panel in enumerate(panels):
         w = None if weights is None else weights[q].astype(panels.dtype)
         try:
-            if not check_query(result, q, panel, w):
+            if not check_query(result, q, panel, w, place):
                 open_queries.append(q)
         except AssertionError as error:
             message = f"query {q}: {error}\npanel = {panel.tolist()!r}\nweights = {w!r}"
@@ -35,7 +37,7 @@ def check_panels(panels, weights=None, **options):
     return open_queries
 
 
-def check_query(result, q, panel, weights):
+def check_query(result, q, panel, weights, place=True):
     """Check one query of a result; whether it was certified."""
     dtype = panel.dtype.name
     z = result.median[q]
@@ -51,9 +53,9 @@ def check_query(result, q, panel, weights):
     assert gap >= 0, f"gap {gap}"
 
     at_z = float(exact_objective(z, panel, weights))
-    if np.isinf(at_z):  # the sum is beyond float64, the median is not
-        assert np.isinf(objective)
-        certified = exact.gap(z, panel, weights) <= GAP[dtype] * float(np.finfo(float).max)
+    if np.isinf(objective) and at_z > min(w.max(), 1) * LARGEST:
+        # The sum is beyond float64 in units of the largest weight; the median is not.
+        certified = exact.gap(z, panel, weights) <= GAP[dtype] * LARGEST
     else:
         slack = rounding(z, points, w, panel.dtype)
         assert abs(objective - at_z) <= slack, f"objective {objective}, in truth {at_z}"
@@ -61,7 +63,7 @@ def check_query(result, q, panel, weights):
         assert true <= gap + slack, f"reported gap {gap}, true gap {true}, rounding {slack}"
         certified = gap <= GAP[dtype] * objective
     assert bool(result.certified[q]) == certified, f"status {result.status[q]}, gap {gap}"
-    if certified:
+    if certified and place:
         check_place(exact, z, panel.dtype)
     return certified
 
@@ -69,12 +71,15 @@ def check_query(result, q, panel, weights):
 def check_place(exact, z, dtype):
     """The median is where it should be, as far as the problem says where that is."""
     eps = float(np.finfo(dtype).eps)
-    grain = 4 * half_unit(z)
+    # Of judges so near each other that squares vanish beside the rest, any one may stand in.
+    vanishing = 1e-160 * min(float(exact.objective), 1e300)
+    grain = 4 * half_unit(z) + vanishing
     away = exact.distance(z)
     if exact.margin > 1e3 * eps:
-        assert away == 0, f"the median is a judge's vector, {away} away"
-    elif exact.kind == "smooth" and exact.condition > WELL_CONDITIONED[dtype.name]:
-        allowed = DISTANCE[dtype.name] * exact.spread + grain
+        assert away <= vanishing, f"the median is a judge's vector, {away} away"
+    elif exact.kind == "smooth" and exact.condition > WELL_CONDITIONED / 100:
+        stretch = max(WELL_CONDITIONED / exact.condition, 1)
+        allowed = DISTANCE[dtype.name] * stretch * exact.spread + grain
         assert away <= allowed, f"{away} from the median, allowed {allowed}"
     elif exact.kind == "line" and exact.margin == 0:
         apart = exact.distance(exact.ends[0].astype(np.float64))
