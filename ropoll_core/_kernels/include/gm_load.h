@@ -73,11 +73,13 @@ static inline const double *weights_at(const GmPanels &P, ptrdiff_t q) {
     return P.weights + q * P.weight_stride;
 }
 
-/* Notes the judge and the query of score `e` of a block of consecutive scores. */
-static inline void note_gap(Block &B, ptrdiff_t e, ptrdiff_t n, ptrdiff_t d) {
+/* Notes the judge and the query of score `e` of a block of consecutive scores; returns the first
+ * score of the next judge. */
+static inline ptrdiff_t note_gap(Block &B, ptrdiff_t e, ptrdiff_t n, ptrdiff_t d) {
     const uint32_t cell = (uint32_t)e / (uint32_t)d, place = cell / (uint32_t)n;
     B.gap[cell] = 1;
     B.touch((int32_t)place);
+    return (ptrdiff_t)(cell + 1) * d;
 }
 
 /* Notes every judge with a score that is not finite, of a block of consecutive scores. */
@@ -92,9 +94,17 @@ static void scan_run(Block &B, const T *x, ptrdiff_t n, ptrdiff_t d) {
         for (int j = 0; j < 4; j++) v[j] = load_run(x + e + j * W) * 0.0;
         const vec sum = (v[0] + v[1]) + (v[2] + v[3]);
         if (__builtin_expect(bits(equal(sum, zero)) == ALL_LANES, 1)) continue;
-        for (int j = 0; j < 4; j++)
-            for (unsigned bad = ALL_LANES & ~bits(equal(v[j], zero)); bad; bad &= bad - 1)
-                note_gap(B, e + j * W + __builtin_ctz(bad), n, d);
+        ptrdiff_t next = e; /* a missing judge is noted once, not at each of its scores */
+        for (int j = 0; j < 4; j++) {
+            const ptrdiff_t at = e + j * W;
+            unsigned bad = ALL_LANES & ~bits(equal(v[j], zero));
+            while (bad) {
+                const ptrdiff_t skip = next - at;
+                if (skip > 0) bad = skip < W ? bad >> skip << skip : 0;
+                if (!bad) break;
+                next = note_gap(B, at + __builtin_ctz(bad), n, d);
+            }
+        }
     }
     for (; e < count; e++)
         if ((double)x[e] * 0.0 != 0.0) note_gap(B, e, n, d);
@@ -252,12 +262,9 @@ template <typename T>
 static void load_lanes(
     const GmPanels &P, const Block &B, const int32_t *places, ptrdiff_t n, vec *x, vec *w) {
     const ptrdiff_t d = P.n_attributes, ds = row_stride(d);
-    const char *p[W];
-    bool complete = true;
-    for (int l = 0; l < W; l++) {
-        p[l] = query_at(P, B.first + places[l]);
-        complete &= B.n_valid[places[l]] == P.n_judges;
-    }
+    const char *p[W], *base = query_at(P, B.first);
+    for (int l = 0; l < W; l++) p[l] = base + places[l] * P.query_stride;
+    const bool complete = B.n_valid[places[0]] == P.n_judges; /* the fewest of the group */
     const bool run = complete && query_contiguous<T>(P) && n * d >= W && ds == d;
     if (run) gather_run<T>(p, n * d, x);
     for (ptrdiff_t i = 0; i < n; i++) {
