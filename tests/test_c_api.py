@@ -71,7 +71,7 @@ def test_a_client_builds_and_agrees(tmp_path):
     (tmp_path / "setup.py").write_text(textwrap.dedent(SETUP.format(root=str(root))))
     for code in ("import runpy; runpy.run_path('setup.py')", RUN):
         done = subprocess.run(
-            [sys.executable, "-c", f"import sys; sys.path.append({str(root)!r})\n{code}"],
+            [sys.executable, "-c", f"import sys; sys.path += [{str(root)!r}, '.']\n{code}"],
             cwd=tmp_path,
             capture_output=True,
             text=True,
