@@ -43,7 +43,7 @@ def run(family, dtype, shapes, n_queries, seed):
     return not_certified
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_family_at_length(family, dtype):
@@ -53,7 +53,7 @@ def test_family_at_length(family, dtype):
         assert not_certified == []
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("n", range(1, 65))
 def test_every_size(n):
     rng = np.random.default_rng(n)
