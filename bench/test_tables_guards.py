@@ -39,9 +39,10 @@ def test_memory_is_the_result_and_not_the_rows(tmp_path):
     )
     small = tables.write_files(tmp_path, 1_000)["long", "csv"]
     large = tables.write_files(tmp_path, 400_000)["long", "csv"]
+    # -P: the installed package, not the sources in the folder that pytest was started in
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run(
-        [sys.executable, "-c", code, str(small), str(large)],
+        [sys.executable, "-P", "-c", code, str(small), str(large)],
         capture_output=True,
         text=True,
         check=True,
