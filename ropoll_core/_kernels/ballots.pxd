@@ -1,4 +1,4 @@
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, uint64_t
 
 cdef extern from "ballots.h" namespace "ropoll" nogil:
     double TIE
@@ -15,21 +15,6 @@ cdef extern from "ballots.h" namespace "ropoll" nogil:
         int32_t valid
         bint ok
 
-    cppclass PatternTables:
-        int64_t *complete
-        int64_t *gapped
-        const int32_t *ternary
-        int64_t n_gapped
-
-    cppclass Queries:
-        const int8_t *votes
-        const int8_t *end
-        const int8_t *signal
-        const int8_t *labels
-        Py_ssize_t n_judges
-        Py_ssize_t signal_step
-        Py_ssize_t labels_step
-
     uint64_t load_word(const int8_t *origin) noexcept
     bint all_ballots(uint64_t word) noexcept
     RowCount count_row(const int8_t *row, Py_ssize_t n_judges, const int8_t *end) noexcept
@@ -39,6 +24,3 @@ cdef extern from "ballots.h" namespace "ropoll" nogil:
     int8_t decide(int32_t lean, int8_t tie) noexcept
     int8_t decide_weighted(double lean, double slack, int8_t tie) noexcept
     bint pivotal(int32_t ones, int32_t valid, int8_t tie) noexcept
-    int64_t pattern_counts(
-        const Queries &queries, PatternTables *out, Py_ssize_t start, Py_ssize_t stop
-    ) noexcept

@@ -1,6 +1,5 @@
 from typing import Any
 
-MOST_PATTERN_JUDGES: int
 TIE_WITHIN: float
 
 def tally_rows(
@@ -28,14 +27,4 @@ def weighted_tally_rows(
     start: int,
     stop: int,
 ) -> int: ...
-def pattern_rows(
-    votes: Any,
-    signal: Any,
-    labels: Any,
-    ternary: Any,
-    complete: Any,
-    gapped: Any,
-    start: int,
-    stop: int,
-) -> tuple[int, int]: ...
 def invalid_byte(ballots: Any) -> int: ...

@@ -1,4 +1,4 @@
-"""Ballots of many panels: tallies, and one histogram of ballot patterns.
+"""Ballots of many panels: tallies.
 
 Votes are (n_queries, n_judges) bytes 0, 1 or -1 (missing); `ballots.h` says how a row is read.
 Single-query functions are there or first here, then the loops over [start, stop).
@@ -10,9 +10,8 @@ a judge of weight 0 has no seat.
 """
 
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, uint8_t
 
-MOST_PATTERN_JUDGES = 12
 TIE_WITHIN = TIE
 
 
@@ -105,37 +104,6 @@ def weighted_tally_rows(
         else:
             i = -1
     return i
-
-
-def pattern_rows(
-    const int8_t[:, ::1] votes,
-    const int8_t[:] signal,
-    const int8_t[:] labels,
-    const int32_t[::1] ternary,
-    int64_t[::1] complete,
-    int64_t[::1] gapped,
-    Py_ssize_t start,
-    Py_ssize_t stop,
-):
-    """Add the queries of [start, stop) to the two histograms that `ballots.h` describes.
-
-    `signal` and `labels` are contiguous, or constant with stride 0, and are checked like the
-    votes. Returns the first row with a byte that is no ballot, or -1, and how many rows went
-    to `gapped`.
-    """
-    cdef Queries queries
-    cdef PatternTables tables
-    cdef int64_t bad
-    queries.n_judges = votes.shape[1]
-    queries.votes = &votes[0, 0]
-    queries.end = queries.votes + votes.shape[0] * queries.n_judges
-    queries.signal, queries.signal_step = &signal[0], signal.strides[0]
-    queries.labels, queries.labels_step = &labels[0], labels.strides[0]
-    tables.complete, tables.gapped = &complete[0], &gapped[0]
-    tables.ternary, tables.n_gapped = &ternary[0], 0
-    with nogil:
-        bad = pattern_counts(queries, &tables, start, stop)
-    return bad, tables.n_gapped
 
 
 def invalid_byte(const int8_t[::1] ballots):

@@ -14,17 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.ballots import as_ballots, as_column, check_ballots, raise_no_ballot
-from ropoll_core._kernels import ballots as kernels
+from ropoll_core._kernels import patterns as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.base import Result
 
 __all__ = ["DistinctBallots", "as_types", "constant", "distinct_ballots"]
 
-# sum_j bit_j(p) 3^j for every pattern p: base-2 digits read as base-3 ones.
-_TERNARY = sum(
-    ((np.arange(1 << kernels.MOST_PATTERN_JUDGES) >> j) & 1) * 3**j
-    for j in range(kernels.MOST_PATTERN_JUDGES)
-).astype(np.int32)
+_DIGITS = kernels.MOST_PATTERN_JUDGES + 2  # of a row: its ballots, label and signal
+# The binary digits of every number, read in base 3.
+_TERNARY = sum(((np.arange(1 << _DIGITS) >> j) & 1) * 3**j for j in range(_DIGITS)).astype(np.int32)
 
 
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
@@ -85,43 +83,39 @@ def as_types(
         each = np.broadcast_to(np.int64(1), (n_queries,)) if counts is None else counts
         return DistinctBallots(votes, signal, labels, each)
 
-    tables: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-    n_gapped: list[int] = []
+    tables: list[dict[int, NDArray[np.int64]]] = []
 
     def new_tables() -> Any:
-        tables.append((np.zeros(n_cells, np.int64), np.zeros(9 * 3**n_judges, np.int64)))
+        tables.append({2: np.zeros(n_cells, np.int64)})
         return tables[-1]
 
-    def count(start: int, stop: int, pair: Any) -> None:
-        complete, gapped_cells = pair
-        bad, gapped = kernels.pattern_rows(
-            votes, signal, labels, _TERNARY, complete, gapped_cells, start, stop
-        )
-        n_gapped.append(gapped)
-        if bad >= 0:
+    def count(start: int, stop: int, by_base: Any) -> None:
+        data = (votes, signal, labels, _TERNARY, by_base[2])
+        row = kernels.pattern_rows(*data, by_base.get(3), start, stop)
+        if row < stop and 3 not in by_base:
+            by_base[3] = np.zeros(3 ** (n_judges + 2), np.int64)
+            row = kernels.pattern_rows(*data, by_base[3], row, stop)
+        if row < stop:
             raise_no_ballot(**given)
 
-    run_chunks(count, n_queries, cost_ns=1.0, lanes=8, workers=workers, scratch=new_tables)
-    rows = _complete_rows(sum(pair[0] for pair in tables), n_judges)  # type: ignore[arg-type]
-    if any(n_gapped):
-        gapped = _gapped_rows(sum(pair[1] for pair in tables), n_judges)  # type: ignore[arg-type]
-        rows = tuple(np.concatenate(both) for both in zip(rows, gapped, strict=True))
-    return DistinctBallots(*rows)
+    run_chunks(count, n_queries, cost_ns=0.5, lanes=64, workers=workers, scratch=new_tables)
+    parts = []
+    for base in (2, 3):
+        found = [by_base[base] for by_base in tables if base in by_base]
+        if found:
+            total = found[0] if len(found) == 1 else np.sum(found, axis=0)
+            parts.append(_rows_of(total, base, n_judges))
+    whole = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    return DistinctBallots(*whole)
 
 
-def _complete_rows(table: NDArray[np.int64], n_judges: int) -> Any:
-    cells = np.flatnonzero(table)
-    bits = ((cells[:, None] >> np.arange(n_judges + 2)) & 1).astype(np.int8)
-    votes = np.ascontiguousarray(bits[:, :n_judges])
-    return votes, bits[:, n_judges + 1].copy(), bits[:, n_judges].copy(), table[cells]
-
-
-def _gapped_rows(table: NDArray[np.int64], n_judges: int) -> Any:
-    cells = np.flatnonzero(table)
-    side, pattern = np.divmod(cells, 3**n_judges)
-    digits = (pattern[:, None] // 3 ** np.arange(n_judges)) % 3
-    votes = np.where(digits == 2, -1, digits).astype(np.int8)
-    return votes, (side // 3 - 1).astype(np.int8), (side % 3 - 1).astype(np.int8), table[cells]
+def _rows_of(table: NDArray[np.int64], base: int, n_judges: int) -> tuple[NDArray[Any], ...]:
+    """Votes, signal, labels and counts of the cells that occur."""
+    n = np.count_nonzero(table)
+    rows = tuple(np.empty(shape, np.int8) for shape in ((n, n_judges), n, n))
+    counts = np.empty(n, np.int64)
+    kernels.unpack_cells(table, base, *rows, counts)
+    return *rows, counts
 
 
 def distinct_ballots(
@@ -150,7 +144,7 @@ def distinct_ballots(
 
     Notes
     -----
-    One pass: under 1 ns a query for 7 judges without gaps.
+    One pass: about half a nanosecond a query for 7 judges without gaps.
 
     Examples
     --------
