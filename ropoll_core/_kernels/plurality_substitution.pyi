@@ -7,7 +7,6 @@ def replacement_rows(
     counts: Any,
     outcome: Any,
     lead: Any,
-    pivotal: Any,
     correct_after: Any,
     start: int,
     stop: int,

@@ -2,8 +2,8 @@
 
 Contract. Codes are -1 (missing, never replaced) or 0 to n_classes - 1, in votes, signal and
 gold; gold may be -1 for unknown. The outcome is the class with most ballots; a tie has none
-(-1) and is never correct. `counts` has n_classes + 1 entries, zero on entry and on return:
-scratch of one thread; the last stands for a class that nobody voted for.
+(-1) and is never correct. `counts` has n_classes entries, zero on entry and on return: scratch
+of one thread.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -40,23 +40,6 @@ cdef inline int32_t moved_one(
     return outcome
 
 
-cdef inline bint pivotal_one(
-    const int32_t *codes, Py_ssize_t n_judges, int32_t *counts, int32_t now, int32_t unseen
-) noexcept nogil:
-    """Whether some ballot, moved to some class, changes the outcome."""
-    cdef Py_ssize_t j, i
-    for j in range(n_judges):
-        if codes[j] < 0:
-            continue
-        if moved_one(codes, n_judges, counts, codes[j], unseen) != now:
-            return True
-        for i in range(n_judges):
-            if codes[i] >= 0 and codes[i] != codes[j]:
-                if moved_one(codes, n_judges, counts, codes[j], codes[i]) != now:
-                    return True
-    return False
-
-
 def replacement_rows(
     const int32_t[:, ::1] codes,
     const int32_t[::1] signal,
@@ -64,17 +47,15 @@ def replacement_rows(
     int32_t[::1] counts,
     int32_t[::1] outcome,
     int32_t[::1] lead,
-    uint8_t[::1] pivotal,
     uint8_t[:, ::1] correct_after,
     Py_ssize_t start,
     Py_ssize_t stop,
 ):
-    """Outcome, lead over the runner-up, pivotality; and whether it is right once ballot j is
+    """Outcome, lead over the runner-up; and whether the outcome is right once ballot j is
     replaced by the signal (as it stands, if the ballot or the signal is missing)."""
     cdef Py_ssize_t i, j, n_judges = codes.shape[1]
     cdef const int32_t *row
     cdef int32_t *scratch = &counts[0]
-    cdef int32_t unseen = <int32_t> counts.shape[0] - 1
     cdef int32_t now, after, first, second
     with nogil:
         for i in range(start, stop):
@@ -84,7 +65,6 @@ def replacement_rows(
                     scratch[row[j]] += 1
             now = outcome_one(row, n_judges, scratch, -1)
             outcome[i] = now
-            pivotal[i] = pivotal_one(row, n_judges, scratch, now, unseen)
             for j in range(n_judges):
                 after = now
                 if row[j] >= 0 and signal[i] >= 0:

@@ -1,23 +1,27 @@
 from typing import Any
 
-def cell_rows(
+def stratum_rows(
     votes: Any,
     signal: Any,
     labels: Any,
     counts: Any,
-    cross: Any,
-    flips: Any,
+    rule: int,
+    sums: Any,
+    gains: Any,
+    left_out: Any,
     start: int,
     stop: int,
 ) -> None: ...
-def weighted_cell_rows(
+def weighted_stratum_rows(
     votes: Any,
     weights: Any,
     signal: Any,
     labels: Any,
     counts: Any,
-    cross: Any,
-    flips: Any,
+    rule: int,
+    sums: Any,
+    gains: Any,
+    left_out: Any,
     start: int,
     stop: int,
 ) -> None: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ropoll_core._kernels import plurality_substitution as kernels
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
 from ropoll_core.votes._rules import as_rule
-from ropoll_core.votes._substitution import on_common_unit, ratio
+from ropoll_core.votes._substitution import StratumTable, summarise
 
 __all__ = ["plurality_substitution"]
 
@@ -50,7 +49,8 @@ def plurality_substitution(
 
     Notes
     -----
-    Every replacement is tried: k^2 steps a query, and up to k^3 to tell whether it is pivotal.
+    Every replacement is tried: k^2 steps a query. One ballot changes a lead by 2 at most, and
+    at 2 or below some ballot changes the winner, so that the pivotal strata are 0, 1 and 2.
 
     Examples
     --------
@@ -69,72 +69,56 @@ def plurality_substitution(
 
     codes = np.ascontiguousarray(coded.codes)
     outcome, lead = np.empty(n_queries, np.int32), np.empty(n_queries, np.int32)
-    pivotal = np.empty(n_queries, np.bool_)
     after = np.empty((n_queries, n_judges), np.bool_)
 
     def kernel(start: int, stop: int, counts: NDArray[np.int32]) -> None:
-        kernels.replacement_rows(
-            codes,
-            signal_codes,
-            gold_codes,
-            counts,
-            outcome,
-            lead,
-            pivotal.view(np.uint8),
-            after.view(np.uint8),
-            start,
-            stop,
-        )
+        data = (codes, signal_codes, gold_codes, counts)
+        kernels.replacement_rows(*data, outcome, lead, after.view(np.uint8), start, stop)
 
     run_chunks(
         kernel,
         n_queries,
         cost_ns=3.0 * n_judges**2,
         workers=workers,
-        scratch=lambda: np.zeros(len(classes) + 1, np.int32),
+        scratch=lambda: np.zeros(max(len(classes), 1), np.int32),
     )
     valid = codes >= 0
-    scored = valid.any(axis=1) & (gold_codes >= 0)
     chosen = valid
     if isinstance(rule, int):
         chosen = valid & (np.arange(n_judges) == rule)
     elif rule == "majority":
         chosen = valid & (codes == outcome[:, None])
-    right = scored & (outcome >= 0) & (outcome == gold_codes)
+    return summarise(_by_lead(valid, chosen, outcome, lead, after, signal_codes, gold_codes), rule)
+
+
+def _by_lead(
+    valid: NDArray[np.bool_],
+    chosen: NDArray[np.bool_],
+    outcome: NDArray[np.int32],
+    lead: NDArray[np.int32],
+    after: NDArray[np.bool_],
+    signal: NDArray[np.int32],
+    gold: NDArray[np.int32],
+) -> StratumTable:
+    """What the result is read off, with leads for strata; a lead above 2 outlives any ballot."""
+    n_judges = valid.shape[1]
+    strata, pivotal = range(n_judges + 1), range(min(n_judges, 2) + 1)
+    voted = valid.any(axis=1)
+    scored = voted & (gold >= 0)
+    right = scored & (outcome == gold)
+    groups = (scored, scored & ~right, scored & (signal >= 0), scored & (signal == gold))
+    sums = [np.bincount(lead[rows], minlength=len(strata)) for rows in groups]
+    moved = scored & (lead < len(pivotal))
     gained = (chosen & (after != right[:, None])).sum(axis=1) * np.where(right, -1, 1)
-    gained[~scored] = 0
-    whole, unit = on_common_unit(gained, np.maximum(chosen.sum(axis=1), 1))
-    strata = np.unique(lead[scored]).astype(np.int64)
-    inside = scored & (lead == strata[:, None])
-    gains = [int(whole[rows].sum()) for rows in inside]
-    total, n = sum(gains), inside.sum(axis=1)
-    answered = scored & (signal_codes >= 0)
-    agrees = answered & (signal_codes == gold_codes)
-    n_scored, n_pivotal = int(scored.sum()), int((scored & pivotal).sum())
-    return Substitution(
-        rule=rule,
-        n_queries=n_queries,
-        n_scored=n_scored,
-        n_empty=int((~valid.any(axis=1)).sum()),
-        n_unlabelled=int((valid.any(axis=1) & ~scored).sum()),
-        n_abstained=n_scored - int(answered.sum()),
-        n_pivotal=n_pivotal,
-        panel_accuracy=ratio(int(right.sum()), n_scored),
-        accuracy=ratio(int(right.sum()) * unit + total, n_scored * unit),
-        gain=ratio(total, n_scored * unit),
-        pivotal_gain=ratio(total, n_pivotal * unit),
-        total_gain=Fraction(total, unit),
-        signal_accuracy=ratio(int(agrees.sum()), int(answered.sum())),
-        pivotal_signal_accuracy=ratio(
-            int((agrees & pivotal).sum()), int((answered & pivotal).sum())
-        ),
-        stratum=strata,
-        stratum_pivotal=(inside & pivotal).any(axis=1),
-        n=n,
-        n_errors=n - (inside & right).sum(axis=1),
-        stratum_gain=np.array(
-            [ratio(g, int(size) * unit) for g, size in zip(gains, n, strict=True)], np.float64
-        ),
+    gains = np.zeros((1, len(pivotal), n_judges + 1), np.int64)
+    np.add.at(gains[0], (lead[moved], chosen.sum(axis=1)[moved]), gained[moved])
+    return StratumTable(
+        strata=strata,
+        pivotal=pivotal,
+        sums=np.stack(sums, axis=1)[None],
+        gains=gains,
+        n_empty=int((~voted).sum()),
+        n_unlabelled=int((voted & ~scored).sum()),
     )
 
 

@@ -16,7 +16,7 @@ from ropoll_core._results.vote_analysis import SignalSweep
 from ropoll_core._rng import as_generator
 from ropoll_core.resampling.statistics import divide
 from ropoll_core.votes._rules import as_rule
-from ropoll_core.votes._substitution import cell_table, on_common_unit, summarise
+from ropoll_core.votes._substitution import stratum_table, summarise
 from ropoll_core.votes._types import as_types, constant
 
 __all__ = ["SignalModel", "signal_sweep"]
@@ -165,13 +165,13 @@ def signal_sweep(
     totals = np.empty((2, 2))  # by signal and label
     for said in (0, 1):
         told = dataclasses.replace(types, signal=constant(said, types.n_types))
-        table = cell_table(told, seat_weights, workers=workers)
-        whole, unit = on_common_unit(*table.gain(rule))
-        totals[said] = [int(gain) / unit for gain in whole.sum(axis=0)]
+        table = stratum_table(told, rule, seat_weights, workers=workers)
+        by_label, unit = table.gain()
+        totals[said] = [sum(gains) / unit for gains in by_label]
     panel = summarise(table, rule)
 
     n_scored, n_pivotal = panel.n_scored, panel.n_pivotal
-    prevalence = int(table.scored[:, 1].sum()) / n_scored if n_scored else math.nan
+    prevalence = int(table.sums[1, :, 0].sum()) / n_scored if n_scored else math.nan
     gains = np.array(
         [
             m.coverage

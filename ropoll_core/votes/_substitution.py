@@ -1,4 +1,4 @@
-"""Exact single-ballot substitution, from one table of cells."""
+"""Exact single-ballot substitution, from one table of strata."""
 
 from __future__ import annotations
 
@@ -18,110 +18,78 @@ from ropoll_core._kernels.ballots import TIE_WITHIN
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import Substitution
 from ropoll_core.votes._moments import task_moments
-from ropoll_core.votes._rules import as_rule
+from ropoll_core.votes._rules import as_rule, rule_code
 from ropoll_core.votes._tally import strata_of
 from ropoll_core.votes._types import DistinctBallots, as_types
 
-__all__ = ["CellTable", "cell_table", "substitution"]
+__all__ = ["StratumTable", "stratum_table", "substitution", "summarise"]
 
-_CELL_NS = 10.0
+_ROW_NS = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
-class CellTable:
-    """Queries of equal (n_valid, ones), and for weighted panels equal decision and pivotality.
+class StratumTable:
+    """Sums over the queries of a stratum, by label, as the kernel defines them.
 
     Attributes
     ----------
-    n_valid, ones, decision, stratum : int64 arrays (n_cells,)
-    pivotal : bool array (n_cells,)
-    cross : int64 array (n_cells, 3, 3)
-        Queries by signal + 1 and label + 1.
-    flips : int64 array (n_cells, 2, n_judges)
-        By label: queries whose decision changes when the ballot of this judge is replaced.
+    strata, pivotal : range
+        Every stratum there can be, in the order of `sums`; the pivotal ones, in that of `gains`.
+    sums : int64 array (n_labels, n_strata, 4)
+        By label: queries, errors of the panel, answers of the signal, right ones.
+    gains : int64 array (n_labels, n_pivotal, n_judges + 1)
+        By label, and by what the gain is counted in: 1/0 (never), 1/1, 1/2, ...
+    n_empty, n_unlabelled : int
+        Queries without a ballot; with one, but without a label.
     """
 
-    n_valid: NDArray[np.int64]
-    ones: NDArray[np.int64]
-    decision: NDArray[np.int64]
-    stratum: NDArray[np.int64]
-    pivotal: NDArray[np.bool_]
-    cross: NDArray[np.int64]
-    flips: NDArray[np.int64]
+    strata: range
+    pivotal: range
+    sums: NDArray[np.int64]
+    gains: NDArray[np.int64]
+    n_empty: int
+    n_unlabelled: int
 
-    @property
-    def scored(self) -> NDArray[np.int64]:
-        """Queries that count, by label: labelled, with a valid ballot."""
-        return np.where(self.n_valid[:, None] > 0, self.cross[:, :, 1:].sum(axis=1), 0)
-
-    @property
-    def n_errors(self) -> NDArray[np.int64]:
-        """Scored queries that the panel decided wrongly."""
-        scored = self.scored
-        return np.where(self.decision == 1, scored[:, 0], scored[:, 1])
-
-    def gain(self, rule: str | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Expected gain summed over the queries of a cell, by label.
-
-        Numerators (n_cells, 2) and denominators (n_cells, 1). A flip puts the decision right
-        where the label is the other side, else wrong.
-        """
-        net = np.where(self.decision[:, None] == [0, 1], -1, 1)[:, :, None] * self.flips
-        if isinstance(rule, int):
-            return net[:, :, rule], np.ones_like(self.ones)[:, None]
-        on_side = np.where(self.decision == 1, self.ones, self.n_valid - self.ones)
-        of = self.n_valid if rule == "uniform" else on_side
-        return net.sum(axis=2), np.maximum(of, 1)[:, None]
+    def gain(self) -> tuple[list[list[int]], int]:
+        """By label and pivotal stratum, as whole numbers of 1/unit; and the unit."""
+        places = [axis.tolist() for axis in np.nonzero(self.gains)]
+        unit = math.lcm(*places[2])
+        whole = [[0] * len(self.pivotal) for _ in self.gains]
+        for label, place, of in zip(*places, strict=True):
+            whole[label][place] += int(self.gains[label, place, of]) * (unit // of)
+        return whole, unit
 
 
-def cell_table(
+def stratum_table(
     types: DistinctBallots,
+    rule: str | int,
     weights: NDArray[np.float64] | None = None,
     *,
     workers: int | None = None,
-) -> CellTable:
-    """Run the kernel over the types, and keep the cells that occur."""
+) -> StratumTable:
+    """Run the kernel over the types."""
     k = types.n_judges
-    n_cells = (k + 1) ** 2 if weights is None else 4 * (k + 1) ** 2
-    tables: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+    strata, pivotal = range(-k, k + 1), range(min(k, 2) + 1)
+    if weights is not None:
+        strata, pivotal = range(2), range(1, 2)
+    shapes = ((2, len(strata), 4), (2, pivotal.stop, k + 1), (2,))
+    parts: list[list[NDArray[np.int64]]] = []
 
-    def new_tables() -> Any:
-        tables.append((np.zeros((n_cells, 3, 3), np.int64), np.zeros((n_cells, 2, k), np.int64)))
-        return tables[-1]
+    def new_sums() -> list[NDArray[np.int64]]:
+        parts.append([np.zeros(shape, np.int64) for shape in shapes])
+        return parts[-1]
 
-    def kernel(start: int, stop: int, pair: Any) -> None:
-        data = (types.signal, types.labels, types.counts, *pair, start, stop)
+    def kernel(start: int, stop: int, sums: Any) -> None:
+        data = (types.signal, types.labels, types.counts, rule_code(rule), *sums, start, stop)
         if weights is None:
-            kernels.cell_rows(types.votes, *data)
+            kernels.stratum_rows(types.votes, *data)
         else:
-            kernels.weighted_cell_rows(types.votes, weights, *data)
+            kernels.weighted_stratum_rows(types.votes, weights, *data)
 
-    run_chunks(kernel, types.n_types, cost_ns=_CELL_NS + k, workers=workers, scratch=new_tables)
-    if not tables:
-        new_tables()
-    cross = np.sum([pair[0] for pair in tables], axis=0)
-    cells = np.flatnonzero(cross.any(axis=(1, 2)))
-    flips = np.sum([pair[1][cells] for pair in tables], axis=0)
-    pivotal, decision = cells % 2 == 1, cells // 2 % 2
-    n_valid, ones = np.divmod(cells if weights is None else cells // 4, k + 1)
-    stratum = pivotal.astype(np.int64)
-    if weights is None:
-        lean = 2 * ones - n_valid
-        decision = (lean > 0).astype(np.int64)
-        stratum = np.where(n_valid % 2 == 1, np.abs(lean), lean)
-        pivotal = (n_valid > 0) & (stratum >= 0) & (stratum <= 2)
-    return CellTable(n_valid, ones, decision, stratum, pivotal, cross[cells], flips)
-
-
-def on_common_unit(
-    numerators: NDArray[np.int64], denominators: NDArray[np.int64]
-) -> tuple[NDArray[Any], int]:
-    """Fractions as whole numbers of 1/unit: their sums are exact, whatever the order."""
-    unit = math.lcm(*np.unique(denominators).tolist())
-    if unit * max(int(np.abs(numerators).sum()), 1) < 2**62:
-        return numerators * (unit // denominators), unit
-    whole = unit // denominators.astype(object)
-    return numerators.astype(object) * whole, unit
+    run_chunks(kernel, types.n_types, cost_ns=_ROW_NS + k, workers=workers, scratch=new_sums)
+    whole = parts[0] if len(parts) == 1 else [sum(part) for part in zip(new_sums(), *parts)]
+    sums, gains, left_out = whole
+    return StratumTable(strata, pivotal, sums, gains[:, pivotal.start :], *left_out.tolist())
 
 
 def ratio(numerator: int | float, denominator: int) -> float:
@@ -129,21 +97,10 @@ def ratio(numerator: int | float, denominator: int) -> float:
     return numerator / denominator if denominator else math.nan
 
 
-Gains = tuple[dict[int, Any], int]  # by stratum, in 1/unit; and unit
-
-
-def stratum_gains(table: CellTable, rule: str | int) -> Gains:
-    """Expected gain summed over the queries of each stratum."""
-    whole, unit = on_common_unit(*table.gain(rule))
-    by_cell = whole.sum(axis=1)
-    gains: dict[int, Any] = dict.fromkeys(table.stratum.tolist(), 0)
-    for level, gain in zip(table.stratum.tolist(), by_cell.tolist(), strict=True):
-        gains[level] += gain
-    return gains, unit
-
-
-def jitted_gains(types: DistinctBallots, weights: NDArray[np.float64] | None, rule: Any) -> Gains:
-    """The same for a user's compiled rule, every replacement tried; in floats."""
+def jitted_gains(
+    types: DistinctBallots, weights: NDArray[np.float64] | None, rule: Any
+) -> dict[int, float]:
+    """Gain by stratum under a user's compiled rule, every replacement tried."""
     seats = np.ones((1, types.n_judges)) if weights is None else weights
     flip = np.empty(types.n_types)
     row = flip_driver(rule)(types.votes, seats, types.signal, TIE_WITHIN, flip)
@@ -155,49 +112,45 @@ def jitted_gains(types: DistinctBallots, weights: NDArray[np.float64] | None, ru
     gain = np.where(types.labels == types.signal, flip, -flip) * types.counts
     gain[types.labels < 0] = 0
     stratum = strata_of(types.votes) if weights is None else (flip > 0).astype(np.int64)
-    return {int(level): math.fsum(gain[stratum == level]) for level in np.unique(stratum)}, 1
+    return {int(level): math.fsum(gain[stratum == level]) for level in np.unique(stratum)}
 
 
-def summarise(table: CellTable, rule: Any, gains: Gains | None = None) -> Substitution:
-    """Read one rule off a table of cells; a user's own rule comes with its gains."""
-    scored = table.scored
-    n = scored.sum(axis=1)
-    n_errors = table.n_errors
-    by_stratum, unit = stratum_gains(table, rule) if gains is None else gains
-    strata = np.unique(table.stratum[n > 0])
-    inside = table.stratum == strata[:, None]
-    here = [by_stratum.get(level, 0) for level in strata.tolist()]
-    total: Any = sum(here) if gains is None else math.fsum(here)
-    stratum_n = inside @ n
-    n_scored, n_pivotal = int(n.sum()), int(n[table.pivotal].sum())
-    n_right = n_scored - int(n_errors.sum())
-    answered = np.where(table.n_valid[:, None, None] > 0, table.cross[:, 1:, 1:], 0)
-    agreed = answered[:, 0, 0] + answered[:, 1, 1]
-    n_answered = answered.sum(axis=(1, 2))
+def summarise(
+    table: StratumTable, rule: Any, float_gains: dict[int, float] | None = None
+) -> Substitution:
+    """Read the result off a table; a user's own rule comes with its gains by stratum."""
+    by_label, unit = table.gain()
+    gains: dict[int, Any] = dict(zip(table.pivotal, map(sum, zip(*by_label, strict=True)), strict=True))
+    total: Any = sum(gains.values())
+    if float_gains is not None:
+        gains, unit, total = float_gains, 1, math.fsum(float_gains.values())
+    sums = dict(zip(table.strata, table.sums.sum(axis=0).tolist(), strict=True))
+    strata = [level for level in table.strata if sums[level][0]]
+    pivotal = [sums[level] for level in table.pivotal]
+    n_scored, n_errors, n_answered, n_agreed = map(sum, zip(*sums.values(), strict=True))
+    n_pivotal, _, n_pivotal_answered, n_pivotal_agreed = map(sum, zip(*pivotal, strict=True))
+    n_right = n_scored - n_errors
     return Substitution(
         rule=rule if isinstance(rule, (str, int)) else rule.__name__,
-        n_queries=int(table.cross.sum()),
+        n_queries=n_scored + table.n_empty + table.n_unlabelled,
         n_scored=n_scored,
-        n_empty=int(table.cross[table.n_valid == 0].sum()),
-        n_unlabelled=int(table.cross[table.n_valid > 0][:, :, 0].sum()),
-        n_abstained=n_scored - int(n_answered.sum()),
+        n_empty=table.n_empty,
+        n_unlabelled=table.n_unlabelled,
+        n_abstained=n_scored - n_answered,
         n_pivotal=n_pivotal,
         panel_accuracy=ratio(n_right, n_scored),
         accuracy=ratio(n_right * unit + total, n_scored * unit),
         gain=ratio(total, n_scored * unit),
         pivotal_gain=ratio(total, n_pivotal * unit),
-        total_gain=Fraction(total, unit) if gains is None else total,
-        signal_accuracy=ratio(int(agreed.sum()), int(n_answered.sum())),
-        pivotal_signal_accuracy=ratio(
-            int(agreed[table.pivotal].sum()), int(n_answered[table.pivotal].sum())
-        ),
-        stratum=strata,
-        stratum_pivotal=(inside & table.pivotal).any(axis=1),
-        n=stratum_n,
-        n_errors=inside @ n_errors,
+        total_gain=Fraction(total, unit) if float_gains is None else total,
+        signal_accuracy=ratio(n_agreed, n_answered),
+        pivotal_signal_accuracy=ratio(n_pivotal_agreed, n_pivotal_answered),
+        stratum=np.array(strata, np.int64),
+        stratum_pivotal=np.array([level in table.pivotal for level in strata], np.bool_),
+        n=np.array([sums[level][0] for level in strata], np.int64),
+        n_errors=np.array([sums[level][1] for level in strata], np.int64),
         stratum_gain=np.array(
-            [ratio(g, size * unit) for g, size in zip(here, stratum_n.tolist(), strict=True)],
-            dtype=np.float64,
+            [ratio(gains.get(level, 0), sums[level][0] * unit) for level in strata], np.float64
         ),
     )
 
@@ -290,9 +243,8 @@ def substitution(
         merge=not own_weights,
         workers=workers,
     )
-    table = cell_table(types, seat_weights, workers=workers)
-    gains = jitted_gains(types, seat_weights, rule) if jitted else None
-    result = summarise(table, rule, gains)
+    table = stratum_table(types, "uniform" if jitted else rule, seat_weights, workers=workers)
+    result = summarise(table, rule, jitted_gains(types, seat_weights, rule) if jitted else None)
     if tasks is None:
         return result
     moments = task_moments(ballots, signal_column, label_column, tasks=tasks, rule=rule)
