@@ -14,7 +14,7 @@ def pattern_rows(
 ) -> int: ...
 def unpack_cells(
     table: Any,
-    base: int,
+    ternary: bool,
     votes: Any,
     signal: Any,
     labels: Any,

@@ -64,9 +64,16 @@ def pattern_rows(
     return start
 
 
+cdef inline int8_t next_ballot(int64_t *rest, bint ternary) noexcept nogil:
+    """The lowest digit, which is taken off."""
+    cdef int64_t digit = rest[0] % 3 if ternary else rest[0] & 1
+    rest[0] = rest[0] // 3 if ternary else rest[0] >> 1
+    return <int8_t> digit if digit < 2 else -1
+
+
 def unpack_cells(
     const int64_t[::1] table,
-    int64_t base,
+    bint ternary,
     int8_t[:, ::1] votes,
     int8_t[::1] signal,
     int8_t[::1] labels,
@@ -74,23 +81,18 @@ def unpack_cells(
 ):
     """The rows of the cells that are not 0, in order, and their counts.
 
-    The outputs have a row for each; `base` is 2 for `complete`, 3 for `gapped`.
+    The outputs have a row for each; `ternary` is whether the table is `gapped`.
     """
-    cdef Py_ssize_t cell, j, row = 0, n_judges = votes.shape[1]
+    cdef Py_ssize_t cell, j, row = 0
     cdef int64_t rest
     with nogil:
         for cell in range(table.shape[0]):
             if table[cell] == 0:
                 continue
             rest = cell
-            for j in range(n_judges):
-                votes[row, j] = ballot_of(rest % base)
-                rest = rest // base
-            labels[row] = ballot_of(rest % base)
-            signal[row] = ballot_of(rest // base)
+            for j in range(votes.shape[1]):
+                votes[row, j] = next_ballot(&rest, ternary)
+            labels[row] = next_ballot(&rest, ternary)
+            signal[row] = next_ballot(&rest, ternary)
             counts[row] = table[cell]
             row += 1
-
-
-cdef inline int8_t ballot_of(int64_t digit) noexcept nogil:
-    return <int8_t> digit if digit < 2 else -1

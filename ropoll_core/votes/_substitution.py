@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -52,11 +53,12 @@ class StratumTable:
 
     def gain(self) -> tuple[list[list[int]], int]:
         """By label and pivotal stratum, as whole numbers of 1/unit; and the unit."""
-        places = [axis.tolist() for axis in np.nonzero(self.gains)]
-        unit = math.lcm(*places[2])
+        places = np.nonzero(self.gains)
+        labels, levels, units = (axis.tolist() for axis in places)
+        unit = math.lcm(*units)
         whole = [[0] * len(self.pivotal) for _ in self.gains]
-        for label, place, of in zip(*places, strict=True):
-            whole[label][place] += int(self.gains[label, place, of]) * (unit // of)
+        for y, s, of, gain in zip(labels, levels, units, self.gains[places].tolist(), strict=True):
+            whole[y][s] += gain * (unit // of)
         return whole, unit
 
 
@@ -87,8 +89,9 @@ def stratum_table(
             kernels.weighted_stratum_rows(types.votes, weights, *data)
 
     run_chunks(kernel, types.n_types, cost_ns=_ROW_NS + k, workers=workers, scratch=new_sums)
-    whole = parts[0] if len(parts) == 1 else [sum(part) for part in zip(new_sums(), *parts)]
-    sums, gains, left_out = whole
+    if not parts:
+        new_sums()
+    sums, gains, left_out = (np.add.reduce(part, axis=0) for part in zip(*parts, strict=True))
     return StratumTable(strata, pivotal, sums, gains[:, pivotal.start :], *left_out.tolist())
 
 
@@ -120,37 +123,42 @@ def summarise(
 ) -> Substitution:
     """Read the result off a table; a user's own rule comes with its gains by stratum."""
     by_label, unit = table.gain()
-    gains: dict[int, Any] = dict(zip(table.pivotal, map(sum, zip(*by_label, strict=True)), strict=True))
+    gains: dict[int, Any] = dict(
+        zip(table.pivotal, map(sum, zip(*by_label, strict=True)), strict=True)
+    )
     total: Any = sum(gains.values())
     if float_gains is not None:
         gains, unit, total = float_gains, 1, math.fsum(float_gains.values())
-    sums = dict(zip(table.strata, table.sums.sum(axis=0).tolist(), strict=True))
-    strata = [level for level in table.strata if sums[level][0]]
-    pivotal = [sums[level] for level in table.pivotal]
-    n_scored, n_errors, n_answered, n_agreed = map(sum, zip(*sums.values(), strict=True))
-    n_pivotal, _, n_pivotal_answered, n_pivotal_agreed = map(sum, zip(*pivotal, strict=True))
-    n_right = n_scored - n_errors
+    rows = zip(table.strata, np.add.reduce(table.sums, axis=0).tolist(), strict=True)
+    kept = [(level, *row) for level, row in rows if row[0]]
+    strata, n, n_errors, n_answered, n_agreed = zip(*kept, strict=True) if kept else ((),) * 5
+    pivotal = [level in table.pivotal for level in strata]
+    n_scored, n_pivotal = sum(n), sum(itertools.compress(n, pivotal))
+    n_right = n_scored - sum(n_errors)
     return Substitution(
         rule=rule if isinstance(rule, (str, int)) else rule.__name__,
         n_queries=n_scored + table.n_empty + table.n_unlabelled,
         n_scored=n_scored,
         n_empty=table.n_empty,
         n_unlabelled=table.n_unlabelled,
-        n_abstained=n_scored - n_answered,
+        n_abstained=n_scored - sum(n_answered),
         n_pivotal=n_pivotal,
         panel_accuracy=ratio(n_right, n_scored),
         accuracy=ratio(n_right * unit + total, n_scored * unit),
         gain=ratio(total, n_scored * unit),
         pivotal_gain=ratio(total, n_pivotal * unit),
         total_gain=Fraction(total, unit) if float_gains is None else total,
-        signal_accuracy=ratio(n_agreed, n_answered),
-        pivotal_signal_accuracy=ratio(n_pivotal_agreed, n_pivotal_answered),
+        signal_accuracy=ratio(sum(n_agreed), sum(n_answered)),
+        pivotal_signal_accuracy=ratio(
+            sum(itertools.compress(n_agreed, pivotal)), sum(itertools.compress(n_answered, pivotal))
+        ),
         stratum=np.array(strata, np.int64),
-        stratum_pivotal=np.array([level in table.pivotal for level in strata], np.bool_),
-        n=np.array([sums[level][0] for level in strata], np.int64),
-        n_errors=np.array([sums[level][1] for level in strata], np.int64),
+        stratum_pivotal=np.array(pivotal, np.bool_),
+        n=np.array(n, np.int64),
+        n_errors=np.array(n_errors, np.int64),
         stratum_gain=np.array(
-            [ratio(gains.get(level, 0), sums[level][0] * unit) for level in strata], np.float64
+            [ratio(gains.get(s, 0), size * unit) for s, size in zip(strata, n, strict=True)],
+            np.float64,
         ),
     )
 

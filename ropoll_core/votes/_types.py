@@ -114,7 +114,7 @@ def _rows_of(table: NDArray[np.int64], base: int, n_judges: int) -> tuple[NDArra
     n = np.count_nonzero(table)
     rows = tuple(np.empty(shape, np.int8) for shape in ((n, n_judges), n, n))
     counts = np.empty(n, np.int64)
-    kernels.unpack_cells(table, base, *rows, counts)
+    kernels.unpack_cells(table, base == 3, *rows, counts)
     return *rows, counts
 
 
