@@ -184,18 +184,49 @@ def test_wide_panels(k, missing):
     np.testing.assert_array_equal(result.n_valid, (votes >= 0).sum(axis=1))
 
 
-@pytest.mark.parametrize("k", [1, 2, 5, 7, 8, 9, 12])
-@pytest.mark.parametrize("missing", [0.0, 0.05])
-def test_the_histogram_counts_every_row(k, missing):
-    """Types are the distinct rows with their counts, wherever gaps and the array's end fall."""
-    n = 2 * (1 << (k + 2)) + 3
-    votes, signal, labels = random_panel(k, n, k, missing)
-    types = as_types(votes, signal, labels, workers=2)
+def check_types(votes, signal, labels, workers=1):
+    types = as_types(votes, signal, labels, workers=workers)
     got = np.column_stack([types.votes, types.signal, types.labels])
     rows, counts = np.unique(np.column_stack([votes, signal, labels]), axis=0, return_counts=True)
     order = np.lexsort(got.T[::-1])
     np.testing.assert_array_equal(got[order], rows)
     np.testing.assert_array_equal(types.counts[order], counts)
+
+
+@pytest.mark.parametrize("k", range(1, 13))
+@pytest.mark.parametrize("missing", [0.0, 0.0003, 0.05])
+def test_the_histogram_counts_every_row(k, missing, simd_variant):
+    """Types are the distinct rows with their counts, however rows are taken together."""
+    n = 2 * (1 << (k + 2)) + 67
+    check_types(*random_panel(k, n, k, missing), workers=2)
+
+
+@pytest.mark.parametrize("k", [1, 3, 7, 8])
+def test_the_histogram_wherever_a_gap_or_the_end_of_the_array_falls(k, simd_variant):
+    votes, signal, labels = random_panel(k, 2 * (1 << (k + 2)) + 256, k)
+    n = len(labels)
+    for cut in range(66):
+        check_types(votes[cut:], signal[cut:], labels[cut:])
+    for row in [*range(0, 130, 9), *range(n - 130, n, 9)]:
+        for array in (votes, signal, labels):
+            kept = array[row].copy()
+            array[row] = -1
+            check_types(votes, signal, labels)
+            array[row] = kept
+
+
+@pytest.mark.parametrize("where", ["votes", "signal", "labels"])
+def test_the_first_bad_row_is_named_wherever_it_falls(where, simd_variant):
+    arrays = dict(zip(("votes", "signal", "labels"), random_panel(4, 1200, 7), strict=True))
+    for row in (0, 7, 8, 63, 64, 640, 1140, 1199):
+        changed = {name: a.copy() for name, a in arrays.items()}
+        changed[where][row] = 3
+        changed["votes"][row // 2, 1] = -1
+        index = rf"\({row}, 0\)" if where == "votes" else str(row)
+        with pytest.raises(
+            ValueError, match=rf"{where} must be 0, 1 or .* got 3 at index {index}$"
+        ):
+            as_types(**changed)
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 3000])
