@@ -112,10 +112,10 @@ def as_types(
 def _rows_of(table: NDArray[np.int64], base: int, n_judges: int) -> tuple[NDArray[Any], ...]:
     """Votes, signal, labels and counts of the cells that occur."""
     n = np.count_nonzero(table)
-    rows = tuple(np.empty(shape, np.int8) for shape in ((n, n_judges), n, n))
-    counts = np.empty(n, np.int64)
-    kernels.unpack_cells(table, base == 3, *rows, counts)
-    return *rows, counts
+    votes, counts = np.empty((n, n_judges), np.int8), np.empty(n, np.int64)
+    signal, labels = np.empty(n, np.int8), np.empty(n, np.int8)
+    kernels.unpack_cells(table, base == 3, votes, signal, labels, counts)
+    return votes, signal, labels, counts
 
 
 def distinct_ballots(
