@@ -1,12 +1,12 @@
 /* Coordinate-wise median and trimmed mean, trimmed mean by distance, medoid, for one block.
  *
- * Variant body: included once per instruction set after panel_lanes.h. An algorithm says whether it
- * squares scores (then panels far from 1 are done again in long double) and how many vectors of
- * scratch it needs.
+ * Variant body: included once per instruction set. An algorithm says whether it squares scores
+ * (then panels far from 1 are done again in long double) and how many vectors of scratch it needs.
  */
-#include "panel_lanes.h"
-
 namespace ROPOLL_NS {
+
+#include "lanes.h"
+#include "panel_lanes.h"
 
 struct CoordinatewiseMedian {
     static constexpr bool squares = false;
@@ -34,7 +34,7 @@ struct CoordinatewiseTrimmedMean {
             V sum = all<V>(0.0);
             for (ptrdiff_t k = 0; k < p.n; k++) {
                 const V index = all<V>((double)k);
-                sum += (index >= first) & (index < end) ? p.spare[k] : all<V>(0.0);
+                sum += pick(at_most(first, index) & less(index, end), p.spare[k], all<V>(0.0));
             }
             p.y[a] = sum / p.n_used;
         }
@@ -49,7 +49,7 @@ struct TrimmedMean {
     template <class V> void operator()(Block<V> &p) const {
         V *distance = p.spare; /* squared; -1 once dropped */
         for (ptrdiff_t k = 0; k < p.n; k++)
-            p.used[k] = all<V>((double)k) < p.m ? all<V>(1.0) : all<V>(0.0);
+            p.used[k] = pick(less(all<V>((double)k), p.m), all<V>(1.0), all<V>(0.0));
         p.n_used = p.m;
         mean_of_used(p);
         const int rounds = most(p.count[0]);
@@ -60,18 +60,20 @@ struct TrimmedMean {
                 const V t = p.x[k * p.d + a] - p.y[a];
                 sum += t * t;
             }
-            distance[k] = p.used[k] > 0.0 ? sum : all<V>(-1.0);
+            distance[k] = pick(less(all<V>(0.0), p.used[k]), sum, all<V>(-1.0));
         }
         for (int round = 0; round < rounds; round++) {
             V farthest = distance[0], index = all<V>(0.0);
             for (ptrdiff_t k = 1; k < p.n; k++) {
-                index = (distance[k] >= farthest) & (distance[k] >= 0.0) ? all<V>((double)k) : index;
-                farthest = greater(farthest, distance[k]);
+                const auto later = at_most(larger(farthest, all<V>(0.0)), distance[k]);
+                index = pick(later, all<V>((double)k), index);
+                farthest = larger(farthest, distance[k]);
             }
             for (ptrdiff_t k = 0; k < p.n; k++) {
-                const auto drop = (all<V>((double)k) == index) & (all<V>((double)round) < p.count[0]);
-                distance[k] = drop ? all<V>(-1.0) : distance[k];
-                p.used[k] = drop ? all<V>(0.0) : p.used[k];
+                const auto drop = equal(all<V>((double)k), index) &
+                                  less(all<V>((double)round), p.count[0]);
+                distance[k] = pick(drop, all<V>(-1.0), distance[k]);
+                p.used[k] = pick(drop, all<V>(0.0), p.used[k]);
             }
         }
         p.n_used = p.m - p.count[0];
@@ -95,12 +97,13 @@ struct Medoid {
         const V limit = least_cost(p, cost) * (1.0 + close_call(p));
         V tied = all<V>(0.0), best = all<V>(0.0);
         for (ptrdiff_t k = p.n; k-- > 0;) {
-            tied += cost[k] <= limit ? all<V>(1.0) : all<V>(0.0);
-            best = cost[k] <= limit ? all<V>((double)k) : best;
+            const auto close = at_most(cost[k], limit);
+            tied += pick(close, all<V>(1.0), all<V>(0.0));
+            best = pick(close, all<V>((double)k), best);
         }
         if (most(tied) > 1) best = by_differences(p, distance, cost, best);
         for (ptrdiff_t k = 0; k < p.n; k++)
-            p.used[k] = all<V>((double)k) == best ? all<V>(1.0) : all<V>(0.0);
+            p.used[k] = pick(equal(all<V>((double)k), best), all<V>(1.0), all<V>(0.0));
         p.n_used = all<V>(1.0);
         mean_of_used(p); /* of one judge: its scores */
     }
@@ -114,8 +117,8 @@ struct Medoid {
         const V inf = all<V>(std::numeric_limits<double>::infinity());
         V least = inf;
         for (ptrdiff_t k = 0; k < p.n; k++) {
-            cost[k] = all<V>((double)k) < p.m ? cost[k] : inf;
-            least = lesser(least, cost[k]);
+            cost[k] = pick(less(all<V>((double)k), p.m), cost[k], inf);
+            least = smaller(least, cost[k]);
         }
         return least;
     }
@@ -130,9 +133,9 @@ struct Medoid {
         V total = all<V>(0.0);
         for (ptrdiff_t k = 0; k < n; k++) {
             total += p.w[k];
-            p.used[k] = pick(p, distance, k, base); /* distance from judge k to the base */
+            p.used[k] = distance_to(p, distance, k, base); /* distance from judge k to the base */
         }
-        for (ptrdiff_t a = 0; a < d; a++) p.y[a] = pick_score(p, a, base);
+        for (ptrdiff_t a = 0; a < d; a++) p.y[a] = score_of(p, a, base);
         for (ptrdiff_t k = 0; k < n; k++) {
             V sum = all<V>(0.0);
             for (ptrdiff_t i = 0; i < n; i++) {
@@ -142,30 +145,32 @@ struct Medoid {
                     dot += (x_b - x_k) * ((x_i - x_k) + (x_i - x_b));
                 }
                 const V both = distance[k * n + i] + p.used[i];
-                sum += both > 0.0 ? p.w[i] * (dot / both) : all<V>(0.0);
+                sum += pick(less(all<V>(0.0), both), p.w[i] * (dot / both), all<V>(0.0));
             }
             cost[k] = sum;
         }
         const V least = least_cost(p, cost), slack = close_call(p) * total;
         V best = all<V>(0.0), reach = all<V>(0.0);
-        for (ptrdiff_t k = n; k-- > 0;) reach = cost[k] <= least ? p.used[k] : reach;
-        for (ptrdiff_t k = n; k-- > 0;)
-            best = cost[k] <= least + slack * (reach + p.used[k]) ? all<V>((double)k) : best;
+        for (ptrdiff_t k = n; k-- > 0;) reach = pick(at_most(cost[k], least), p.used[k], reach);
+        for (ptrdiff_t k = n; k-- > 0;) {
+            const auto close = at_most(cost[k], least + slack * (reach + p.used[k]));
+            best = pick(close, all<V>((double)k), best);
+        }
         return best;
     }
 
     template <class V>
-    static V pick(const Block<V> &p, const V *distance, ptrdiff_t k, V index) {
+    static V distance_to(const Block<V> &p, const V *distance, ptrdiff_t k, V index) {
         V found = all<V>(0.0);
         for (ptrdiff_t i = 0; i < p.n; i++)
-            found = all<V>((double)i) == index ? distance[k * p.n + i] : found;
+            found = pick(equal(all<V>((double)i), index), distance[k * p.n + i], found);
         return found;
     }
 
-    template <class V> static V pick_score(const Block<V> &p, ptrdiff_t a, V index) {
+    template <class V> static V score_of(const Block<V> &p, ptrdiff_t a, V index) {
         V found = all<V>(0.0);
         for (ptrdiff_t i = 0; i < p.n; i++)
-            found = all<V>((double)i) == index ? p.x[i * p.d + a] : found;
+            found = pick(equal(all<V>((double)i), index), p.x[i * p.d + a], found);
         return found;
     }
 };
@@ -174,11 +179,11 @@ struct Medoid {
 
 static ptrdiff_t scratch_doubles(int method, ptrdiff_t n, ptrdiff_t d) {
     switch (method) {
-        case COORDINATEWISE_MEDIAN: return LANES * scratch_vectors<CoordinatewiseMedian>(n, d);
+        case COORDINATEWISE_MEDIAN: return W * scratch_vectors<CoordinatewiseMedian>(n, d);
         case COORDINATEWISE_TRIMMED_MEAN:
-            return LANES * scratch_vectors<CoordinatewiseTrimmedMean>(n, d);
-        case TRIMMED_MEAN: return LANES * scratch_vectors<TrimmedMean>(n, d);
-        default: return LANES * scratch_vectors<Medoid>(n, d);
+            return W * scratch_vectors<CoordinatewiseTrimmedMean>(n, d);
+        case TRIMMED_MEAN: return W * scratch_vectors<TrimmedMean>(n, d);
+        default: return W * scratch_vectors<Medoid>(n, d);
     }
 }
 

@@ -3,9 +3,6 @@
 #define ROPOLL_GEOMETRIC_MEDIAN_H
 
 #include "simd.h"
-#if ROPOLL_X86
-#include <immintrin.h>
-#endif
 
 #include "gm_scalar.h"
 #include "gm_types.h"

@@ -1,5 +1,5 @@
 /* Lane vectors of the current variant: one problem a lane. Part of a body (no include guard),
- * inside `namespace ROPOLL_NS`.
+ * inside `namespace ROPOLL_NS`. The one vector library of all lane kernels.
  *
  * Every operation acts on each lane by itself, and fused multiply-add is written out where it
  * is meant (contraction is off), so a lane's bits never depend on its neighbours. The maskz
@@ -13,7 +13,8 @@ typedef long long ints __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
 
 #define LANE_INLINE static inline __attribute__((always_inline))
 
-LANE_INLINE vec all(double a) { return a - (vec){}; }
+template <typename V = vec>
+LANE_INLINE V all(double a) { return a - V{}; }
 
 /* A truth value a lane, comparisons (false where a side is NaN) and choice. Written out, since
  * GCC's vector ?: is weak on mask registers, and in GCC 12 unsound for SSE2. */

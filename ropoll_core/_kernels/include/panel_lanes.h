@@ -1,18 +1,14 @@
 /* Several panels side by side, one a lane: the driver and the primitives of the lane kernels.
  *
- * Part of a variant body (see for_each_variant.h): no guards, everything in ROPOLL_NS.
+ * Part of a variant body (see for_each_variant.h), after lanes.h inside `namespace ROPOLL_NS`.
  *
  * An algorithm is a struct with `template <class V> void operator()(Block<V> &) const`. V is a
- * vector of doubles or one long double; the same source serves both, because arithmetic,
- * comparison and `mask ? a : b` read alike. Lanes never mix and no operation is fused, so all
+ * vector of doubles or one long double; the same source serves both, because all that lanes.h
+ * can do to the one is given here for the other. Lanes never mix and no operation is fused, so all
  * variants give the same bits. Panels whose squares could leave the range of a double are done
  * again in long double, whose exponents reach 1e4932 on x86-64; where long double is no wider,
  * their far judges are infinitely far.
  */
-namespace ROPOLL_NS {
-
-typedef double vec __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
-enum { LANES = ROPOLL_VECTOR_BYTES / sizeof(double) };
 
 template <class V> struct Block {
     ptrdiff_t n, d; /* n: all judges, so that no lane depends on another's m */
@@ -28,26 +24,31 @@ template <class V> struct Block {
     V *spare;   /* scratch, see *_SPARE of each algorithm */
 };
 
-static inline double lane(const vec &v, int l) { return v[l]; }
-static inline long double lane(long double v, int) { return v; }
-static inline void set_lane(vec &v, int l, double value) { v[l] = value; }
-static inline void set_lane(long double &v, int, double value) { v = value; }
-static inline int lanes_of(const vec &) { return LANES; }
-static inline int lanes_of(long double) { return 1; }
+LANE_INLINE bool less(long double a, long double b) { return a < b; }
+LANE_INLINE bool at_most(long double a, long double b) { return a <= b; }
+LANE_INLINE bool equal(long double a, long double b) { return a == b; }
+LANE_INLINE long double pick(bool c, long double yes, long double no) { return c ? yes : no; }
+LANE_INLINE long double larger(long double a, long double b) { return a > b ? a : b; }
+LANE_INLINE long double smaller(long double a, long double b) { return a < b ? a : b; }
+LANE_INLINE long double root(long double v) { return std::sqrt(v); }
 
-template <class V> static inline V all(double value) { return V{} + value; }
-
-static inline vec root(vec v) {
-    for (int l = 0; l < LANES; l++) v[l] = std::sqrt(v[l]);
+LANE_INLINE vec floor_of(vec v) {
+    for (int l = 0; l < W; l++) v[l] = std::floor(v[l]);
     return v;
 }
-static inline long double root(long double v) { return std::sqrt(v); }
+LANE_INLINE long double floor_of(long double v) { return std::floor(v); }
 
-static inline vec floor_of(vec v) {
-    for (int l = 0; l < LANES; l++) v[l] = std::floor(v[l]);
-    return v;
-}
-static inline long double floor_of(long double v) { return std::floor(v); }
+/* A truth value a lane. */
+template <class V> using Mask = decltype(less(V{}, V{}));
+LANE_INLINE bool every(mask c) { return bits(c) == ALL_LANES; }
+LANE_INLINE bool every(bool c) { return c; }
+
+LANE_INLINE double lane(const vec &v, int l) { return v[l]; }
+LANE_INLINE long double lane(long double v, int) { return v; }
+LANE_INLINE void set_lane(vec &v, int l, double value) { v[l] = value; }
+LANE_INLINE void set_lane(long double &v, int, double value) { v = value; }
+LANE_INLINE int lanes_of(const vec &) { return W; }
+LANE_INLINE int lanes_of(long double) { return 1; }
 
 template <class V> static inline int most(V v) {
     int best = 0;
@@ -55,17 +56,14 @@ template <class V> static inline int most(V v) {
     return best;
 }
 
-template <class V> static inline V lesser(V a, V b) { return a < b ? a : b; }
-template <class V> static inline V greater(V a, V b) { return a < b ? b : a; }
-
 /* What merge_exchange() does to a pair: order values, or values that carry another along. The
  * calls are structs because GCC gives a lambda no target of its own. */
 template <class V> struct OrderValues {
     V *s;
     void operator()(ptrdiff_t i, ptrdiff_t j) const {
         const V a = s[i], b = s[j];
-        s[i] = lesser(a, b);
-        s[j] = greater(a, b);
+        s[i] = smaller(a, b);
+        s[j] = larger(b, a); /* of equal ones the other: 0 and -0 are both kept */
     }
 };
 
@@ -73,10 +71,11 @@ template <class V> struct OrderPairs {
     V *s, *t;
     void operator()(ptrdiff_t i, ptrdiff_t j) const {
         const V a = s[i], b = s[j], u = t[i], v = t[j];
-        s[i] = lesser(a, b);
-        s[j] = greater(a, b);
-        t[i] = a < b ? u : v;
-        t[j] = a < b ? v : u;
+        s[i] = smaller(a, b);
+        s[j] = larger(b, a);
+        const auto kept = less(a, b);
+        t[i] = pick(kept, u, v);
+        t[j] = pick(kept, v, u);
     }
 };
 
@@ -89,8 +88,11 @@ template <class F> static inline void merge_exchange(ptrdiff_t n, F order) {
     for (ptrdiff_t p = top; p > 0; p /= 2) {
         ptrdiff_t q = top, r = 0, gap = p;
         for (;;) {
-            for (ptrdiff_t i = 0; i < n - gap; i++)
-                if ((i & p) == r) order(i, i + gap);
+            const ptrdiff_t end = n - gap;
+            for (ptrdiff_t run = r; run < end; run += 2 * p) { /* all i with (i & p) == r */
+                const ptrdiff_t stop = run + p < end ? run + p : end;
+                for (ptrdiff_t i = run; i < stop; i++) order(i, i + gap);
+            }
             if (q == p) break;
             gap = q - p;
             q /= 2;
@@ -111,13 +113,13 @@ template <class V> static inline void sort_pairs(V *s, V *t, ptrdiff_t n) {
 template <class V> static inline void column(const Block<V> &p, ptrdiff_t a, V *s) {
     const V inf = all<V>(std::numeric_limits<double>::infinity());
     for (ptrdiff_t k = 0; k < p.n; k++)
-        s[k] = all<V>((double)k) < p.m ? p.x[k * p.d + a] : inf;
+        s[k] = pick(less(all<V>((double)k), p.m), p.x[k * p.d + a], inf);
 }
 
 /* Half-way between two values, whatever their size. */
 template <class V> static inline V midpoint(V low, V high) {
     const V sum = low + high;
-    return sum - sum == 0.0 ? 0.5 * sum : 0.5 * low + 0.5 * high;
+    return pick(equal(sum - sum, all<V>(0.0)), 0.5 * sum, 0.5 * low + 0.5 * high);
 }
 
 template <class V> static inline V plain_median(const Block<V> &p, V *s) {
@@ -126,8 +128,8 @@ template <class V> static inline V plain_median(const Block<V> &p, V *s) {
     V below = s[0], above = s[0];
     for (ptrdiff_t k = 1; k < p.n; k++) {
         const V index = all<V>((double)k);
-        below = index == low ? s[k] : below;
-        above = index == high ? s[k] : above;
+        below = pick(equal(index, low), s[k], below);
+        above = pick(equal(index, high), s[k], above);
     }
     return midpoint(below, above);
 }
@@ -146,8 +148,8 @@ template <class V> static inline V weighted_median(const Block<V> &p, V *s, V *t
     V below = s[0], above = s[0], before = all<V>(0.0);
     for (ptrdiff_t k = 0; k < p.n; k++) {
         const V after = before + t[k];
-        below = (before < lower) & (after >= lower) ? s[k] : below;
-        above = (before <= upper) & (after > upper) ? s[k] : above;
+        below = pick(less(before, lower) & at_most(lower, after), s[k], below);
+        above = pick(at_most(before, upper) & less(upper, after), s[k], above);
         before = after;
     }
     return midpoint(below, above);
@@ -161,10 +163,11 @@ template <class V> static inline V median(const Block<V> &p, V *s) {
 /* Index of the smallest of cost[0..n), the earliest of those that rounding cannot tell apart. */
 template <class V> static inline V first_smallest(const V *cost, ptrdiff_t n, double rounding) {
     V least = cost[0];
-    for (ptrdiff_t k = 1; k < n; k++) least = lesser(least, cost[k]);
+    for (ptrdiff_t k = 1; k < n; k++) least = smaller(least, cost[k]);
     const V limit = least * (1.0 + rounding);
     V index = all<V>(0.0);
-    for (ptrdiff_t k = n; k-- > 0;) index = cost[k] <= limit ? all<V>((double)k) : index;
+    for (ptrdiff_t k = n; k-- > 0;)
+        index = pick(at_most(cost[k], limit), all<V>((double)k), index);
     return index;
 }
 
@@ -179,7 +182,7 @@ template <class V> static inline void squared_distances(const Block<V> &p, V *sq
                 const V t = p.x[i * d + a] - p.x[j * d + a];
                 sum += t * t;
             }
-            sum = all<V>((double)j) < p.m ? sum : all<V>(0.0);
+            sum = pick(less(all<V>((double)j), p.m), sum, all<V>(0.0));
             square[i * n + j] = square[j * n + i] = sum;
         }
     }
@@ -190,7 +193,7 @@ template <class V> static inline void mean_of_used(Block<V> &p) {
     for (ptrdiff_t a = 0; a < p.d; a++) {
         V sum = all<V>(0.0);
         for (ptrdiff_t k = 0; k < p.n; k++)
-            sum += p.used[k] > 0.0 ? p.x[k * p.d + a] : all<V>(0.0);
+            sum += pick(less(all<V>(0.0), p.used[k]), p.x[k * p.d + a], all<V>(0.0));
         p.y[a] = sum / p.n_used;
     }
 }
@@ -246,36 +249,36 @@ static void rows_of(const Batch &b, const Options &options, double *scratch, ptr
     p.w = p.x + n * d;
     p.y = p.w + n;
     p.used = p.y + d;
-    int *judges = (int *)(p.used + n); /* LANES rows of n */
+    int *judges = (int *)(p.used + n); /* W rows of n */
     p.spare = p.used + 2 * n;
-    for (ptrdiff_t q = start; q < stop; q += LANES) {
-        const int count = (int)(stop - q < LANES ? stop - q : LANES);
-        PanelStatus status[LANES];
-        Panel panel[LANES];
-        for (int l = 0; l < LANES; l++) {
-            panel[l] = Panel{(double *)p.x + l, (double *)p.w + l, judges + l * n, LANES, 0, 0};
+    for (ptrdiff_t q = start; q < stop; q += W) {
+        const int count = (int)(stop - q < W ? stop - q : W);
+        PanelStatus status[W];
+        Panel panel[W];
+        for (int l = 0; l < W; l++) {
+            panel[l] = Panel{(double *)p.x + l, (double *)p.w + l, judges + l * n, W, 0, 0};
             status[l] = l < count ? load_panel<T>(b, q + l, panel[l]) : PANEL_ALL_MISSING;
             const int m = status[l] == PANEL_OK ? panel[l].m : 0;
             if (status[l] == PANEL_OK && m < options.fewest) status[l] = PANEL_TOO_FEW;
-            for (ptrdiff_t i = m * d; i < n * d; i++) panel[l].x[i * LANES] = 0;
+            for (ptrdiff_t i = m * d; i < n * d; i++) panel[l].x[i * W] = 0;
             if (!p.weighted)
-                for (ptrdiff_t k = 0; k < m; k++) panel[l].w[k * LANES] = 1;
-            for (ptrdiff_t k = m; k < n; k++) panel[l].w[k * LANES] = 0;
+                for (ptrdiff_t k = 0; k < m; k++) panel[l].w[k * W] = 1;
+            for (ptrdiff_t k = m; k < n; k++) panel[l].w[k * W] = 0;
             const int counted = m > 0 ? m : 1; /* an empty lane computes on one zero judge */
             p.m[l] = counted;
             for (int t = 0; t < 2; t++)
                 p.count[t][l] = options.table[t] ? options.table[t][counted] : 0;
         }
-        for (ptrdiff_t k = 0; k < p.n; k++) p.used[k] = all<vec>(1.0);
+        for (ptrdiff_t k = 0; k < p.n; k++) p.used[k] = all(1);
         p.n_used = p.m;
-        p.converged = all<vec>(1.0);
+        p.converged = all(1);
         algorithm(p);
-        vec small = all<vec>(1.0), large = all<vec>(0.0);
+        vec small = all(1), large = all(0);
         if (A::squares && sizeof(T) == sizeof(double))
             for (ptrdiff_t i = 0; i < p.n * d; i++) {
-                const vec size = p.x[i] < 0.0 ? -p.x[i] : p.x[i];
-                large = greater(large, size);
-                small = lesser(small, size > 0.0 ? size : all<vec>(1.0));
+                const vec size = larger(p.x[i], -p.x[i]);
+                large = larger(large, size);
+                small = smaller(small, pick(less(all(0), size), size, all(1)));
             }
         for (int l = 0; l < count; l++) {
             const int used = (int)p.n_used[l];
@@ -285,7 +288,7 @@ static void rows_of(const Batch &b, const Options &options, double *scratch, ptr
                 redo_wide<T>(b, q + l, panel[l], status[l], p, l, algorithm);
             else {
                 if (status[l] == PANEL_OK && p.converged[l] == 0) status[l] = PANEL_NOT_CONVERGED;
-                store_panel<T>(b, q + l, panel[l], status[l], (double *)p.y + l, LANES, used,
+                store_panel<T>(b, q + l, panel[l], status[l], (double *)p.y + l, W, used,
                                (double *)p.used + l);
             }
         }
@@ -300,5 +303,3 @@ static void rows(const Batch &b, const Options &options, double *scratch, ptrdif
     else
         rows_of<double>(b, options, scratch, start, stop, algorithm);
 }
-
-} /* namespace ROPOLL_NS */

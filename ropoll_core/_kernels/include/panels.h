@@ -5,6 +5,10 @@
  * whatever its scores. Any infinity of another judge, also a missing one, makes the panel
  * PANEL_INFINITE: the caller raises. Panels without a judge to use give NaN and a status.
  * Nothing else is assumed of the input; n_judges and n_attributes are at least 1.
+ *
+ * load_panel() packs one panel, whatever lane it is in. gm_load.h is of another kind: it classifies
+ * a block of queries first, so that those of equal shape share lanes of a solver whose cost grows
+ * with the number of judges, and reads those without a gap in whole vectors.
  */
 #ifndef ROPOLL_PANELS_H
 #define ROPOLL_PANELS_H

@@ -14,6 +14,7 @@
 
 #if defined(__x86_64__) || defined(_M_X64)
 #define ROPOLL_X86 1
+#include <immintrin.h>
 #else
 #define ROPOLL_X86 0
 #endif

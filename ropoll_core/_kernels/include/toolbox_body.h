@@ -2,9 +2,10 @@
  *
  * Variant body: included once per instruction set; see panel_lanes.h for what an algorithm is.
  */
-#include "panel_lanes.h"
-
 namespace ROPOLL_NS {
+
+#include "lanes.h"
+#include "panel_lanes.h"
 
 /* cost[i] = sum of squared distances from judge i to its `close` nearest living others;
  * infinite for judges that do not live. `row` is scratch of n. */
@@ -13,13 +14,14 @@ static inline void krum_costs(const Block<V> &p, const V *square, const V *alive
                               V *cost) {
     const V inf = all<V>(std::numeric_limits<double>::infinity());
     for (ptrdiff_t i = 0; i < p.n; i++) {
-        for (ptrdiff_t j = 0; j < p.n; j++) row[j] = alive[j] > 0.0 ? square[i * p.n + j] : inf;
+        for (ptrdiff_t j = 0; j < p.n; j++)
+            row[j] = pick(less(all<V>(0.0), alive[j]), square[i * p.n + j], inf);
         row[i] = inf;
         sort_values(row, p.n);
         V sum = all<V>(0.0);
         for (ptrdiff_t j = 0; j < p.n; j++)
-            sum += all<V>((double)j) < close ? row[j] : all<V>(0.0);
-        cost[i] = alive[i] > 0.0 ? sum : inf;
+            sum += pick(less(all<V>((double)j), close), row[j], all<V>(0.0));
+        cost[i] = pick(less(all<V>(0.0), alive[i]), sum, inf);
     }
 }
 
@@ -29,7 +31,7 @@ template <class V> static inline double krum_rounding(const Block<V> &p) {
 
 template <class V> static inline void mark_valid(const Block<V> &p, V *alive) {
     for (ptrdiff_t k = 0; k < p.n; k++)
-        alive[k] = all<V>((double)k) < p.m ? all<V>(1.0) : all<V>(0.0);
+        alive[k] = pick(less(all<V>((double)k), p.m), all<V>(1.0), all<V>(0.0));
 }
 
 /* Mean of the count[0] judges with the smallest sums over their count[1] nearest; Krum for one. */
@@ -49,10 +51,10 @@ struct MultiKrum {
         for (int round = 0; round < rounds; round++) {
             const V best = first_smallest(cost, n, krum_rounding(p));
             for (ptrdiff_t k = 0; k < n; k++) {
-                const auto take =
-                    (all<V>((double)k) == best) & (all<V>((double)round) < p.count[0]);
-                p.used[k] = take ? all<V>(1.0) : p.used[k];
-                cost[k] = take ? inf : cost[k];
+                const auto take = equal(all<V>((double)k), best) &
+                                  less(all<V>((double)round), p.count[0]);
+                p.used[k] = pick(take, all<V>(1.0), p.used[k]);
+                cost[k] = pick(take, inf, cost[k]);
             }
         }
         p.n_used = p.count[0];
@@ -68,6 +70,7 @@ struct Bulyan {
 
     template <class V> void operator()(Block<V> &p) const {
         const ptrdiff_t n = p.n;
+        const V inf = all<V>(std::numeric_limits<double>::infinity());
         V *square = p.spare, *alive = square + n * n, *row = alive + n, *cost = row + n;
         mark_valid(p, alive);
         squared_distances(p, square);
@@ -75,22 +78,20 @@ struct Bulyan {
         const int rounds = most(p.count[0]);
         for (int round = 0; round < rounds; round++) {
             const V left = p.m - all<V>((double)round);
-            const V close =
-                lesser(greater(left - p.count[1] - 2.0, all<V>(1.0)), left - 1.0);
+            const V close = smaller(larger(left - p.count[1] - 2.0, all<V>(1.0)), left - 1.0);
             krum_costs(p, square, alive, close, row, cost);
             const V best = first_smallest(cost, n, krum_rounding(p));
             for (ptrdiff_t k = 0; k < n; k++) {
-                const auto take =
-                    (all<V>((double)k) == best) & (all<V>((double)round) < p.count[0]);
-                p.used[k] = take ? all<V>(1.0) : p.used[k];
-                alive[k] = take ? all<V>(0.0) : alive[k];
+                const auto take = equal(all<V>((double)k), best) &
+                                  less(all<V>((double)round), p.count[0]);
+                p.used[k] = pick(take, all<V>(1.0), p.used[k]);
+                alive[k] = pick(take, all<V>(0.0), alive[k]);
             }
         }
         p.n_used = p.count[0];
         for (ptrdiff_t a = 0; a < p.d; a++) {
             for (ptrdiff_t k = 0; k < n; k++)
-                row[k] = p.used[k] > 0.0 ? p.x[k * p.d + a]
-                                         : all<V>(std::numeric_limits<double>::infinity());
+                row[k] = pick(less(all<V>(0.0), p.used[k]), p.x[k * p.d + a], inf);
             sort_values(row, n);
             p.y[a] = all<V>(0.0);
             for (int l = 0; l < lanes_of(p.m); l++) mean_around_median(p, row, a, l);
@@ -148,24 +149,28 @@ struct HuberMean {
         for (ptrdiff_t k = 0; k < p.n; k++)
             for (ptrdiff_t a = 0; a < d; a++) p.x[k * d + a] = scores[k * d + a] - origin[a];
         evaluate(p, now);
-        V done = all<V>(0.0);
-        for (int iteration = 0;; iteration++) {
-            done = now.norm * now.farthest <= tol * now.objective ? all<V>(1.0) : done;
-            if (least(done) > 0 || iteration == max_iter) break;
+        Mask<V> done = near_minimum(now);
+        for (int iteration = 0; !every(done) && iteration < max_iter; iteration++) {
             newton_step(p, now, hessian, step);
             const V length = search(p, now, step, next, done);
             for (ptrdiff_t a = 0; a < d; a++)
-                now.z[a] = done > 0.0 ? now.z[a] : now.z[a] + length * step[a];
+                now.z[a] = pick(done, now.z[a], now.z[a] + length * step[a]);
             evaluate(p, now);
+            done = done | near_minimum(now);
         }
-        p.converged = done;
+        p.converged = pick(done, all<V>(1.0), all<V>(0.0));
         p.x = scores;
         for (ptrdiff_t a = 0; a < d; a++) p.y[a] = now.z[a] + origin[a];
     }
 
+    template <class V> Mask<V> near_minimum(const Point<V> &at) const {
+        return at_most(at.norm * at.farthest, tol * at.objective);
+    }
+
     /* How far to go along `step`: to where at most a third of the slope is left, either way. */
     template <class V>
-    V search(const Block<V> &p, const Point<V> &from, const V *step, Point<V> &at, V done) const {
+    V search(const Block<V> &p, const Point<V> &from, const V *step, Point<V> &at,
+             Mask<V> done) const {
         V low = all<V>(0.0), high = all<V>(-1.0), length = all<V>(1.0), slope = all<V>(0.0);
         for (ptrdiff_t a = 0; a < p.d; a++) slope += from.gradient[a] * step[a];
         for (int trial = 0; trial < 50; trial++) {
@@ -173,21 +178,16 @@ struct HuberMean {
             evaluate(p, at);
             V rest = all<V>(0.0);
             for (ptrdiff_t a = 0; a < p.d; a++) rest += at.gradient[a] * step[a];
-            done = (rest <= slope / 3.0) & (rest >= slope / -3.0) ? all<V>(1.0) : done;
-            if (least(done) > 0) break;
-            const auto beyond = rest < 0.0;
-            low = beyond ? low : length;
-            high = beyond ? length : high;
-            const V next = high > 0.0 ? 0.5 * (low + high) : 4.0 * length;
-            length = done > 0.0 ? length : next;
+            done = done | (at_most(rest, slope / 3.0) & at_most(slope / -3.0, rest));
+            if (every(done)) break;
+            const auto beyond = less(rest, all<V>(0.0));
+            low = pick(beyond, low, length);
+            high = pick(beyond, length, high);
+            const auto between = less(all<V>(0.0), high);
+            const V next = pick(between, 0.5 * (low + high), 4.0 * length);
+            length = pick(done, length, next);
         }
         return length;
-    }
-
-    template <class V> static double least(V v) {
-        double low = 1;
-        for (int l = 0; l < lanes_of(v); l++) low = lane(v, l) < low ? (double)lane(v, l) : low;
-        return low;
     }
 
     template <class V> void evaluate(const Block<V> &p, Point<V> &at) const {
@@ -196,10 +196,11 @@ struct HuberMean {
         for (ptrdiff_t a = 0; a < p.d; a++) at.gradient[a] = all<V>(0.0);
         for (ptrdiff_t k = 0; k < p.n; k++) {
             const V r = root(squared_distance(p, at.z, k));
-            const V w = p.w[k], psi = r > c ? c / r : one;
-            at.objective += w * (r > c ? c * (r - 0.5 * c) : 0.5 * r * r);
+            const auto beyond = less(c, r);
+            const V w = p.w[k], psi = pick(beyond, c / r, one);
+            at.objective += w * pick(beyond, c * (r - 0.5 * c), 0.5 * r * r);
             at.weight += w * psi;
-            at.farthest = (w > 0.0) & (r > at.farthest) ? r : at.farthest;
+            at.farthest = pick(less(all<V>(0.0), w), larger(r, at.farthest), at.farthest);
             for (ptrdiff_t a = 0; a < p.d; a++)
                 at.gradient[a] += w * psi * (p.x[k * p.d + a] - at.z[a]);
         }
@@ -227,7 +228,7 @@ struct HuberMean {
         for (ptrdiff_t a = 0; a < d; a++) h[a * d + a] = at.weight;
         for (ptrdiff_t k = 0; k < p.n; k++) {
             const V square = squared_distance(p, at.z, k), r = root(square);
-            const V bend = r > c ? p.w[k] * c / (r * square) : all<V>(0.0);
+            const V bend = pick(less(c, r), p.w[k] * c / (r * square), all<V>(0.0));
             for (ptrdiff_t a = 0; a < d; a++) {
                 const V scaled = bend * (p.x[k * d + a] - at.z[a]);
                 for (ptrdiff_t b = 0; b <= a; b++)
@@ -250,10 +251,10 @@ struct HuberMean {
             for (ptrdiff_t b = a + 1; b < d; b++) step[a] -= h[b * d + a] * step[b];
         V smallest = at.weight;
         for (ptrdiff_t a = 0; a < d; a++)
-            smallest = h[a * d + a] < smallest ? h[a * d + a] : smallest;
-        const auto regular = smallest > 1e-14 * at.weight;
+            smallest = smaller(h[a * d + a], smallest);
+        const auto regular = less(1e-14 * at.weight, smallest);
         for (ptrdiff_t a = 0; a < d; a++)
-            step[a] = regular ? step[a] : at.gradient[a] / at.weight;
+            step[a] = pick(regular, step[a], at.gradient[a] / at.weight);
     }
 };
 
@@ -261,9 +262,9 @@ struct HuberMean {
 
 static ptrdiff_t scratch_doubles(int method, ptrdiff_t n, ptrdiff_t d) {
     switch (method) {
-        case MULTI_KRUM: return LANES * scratch_vectors<MultiKrum>(n, d);
-        case BULYAN: return LANES * scratch_vectors<Bulyan>(n, d);
-        default: return LANES * scratch_vectors<HuberMean>(n, d);
+        case MULTI_KRUM: return W * scratch_vectors<MultiKrum>(n, d);
+        case BULYAN: return W * scratch_vectors<Bulyan>(n, d);
+        default: return W * scratch_vectors<HuberMean>(n, d);
     }
 }
 
