@@ -28,6 +28,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 enum { RESAMPLE_UINT8 = 0, RESAMPLE_INT16 = 1, RESAMPLE_INT32 = 2, RESAMPLE_FLOAT64 = 3 };
 enum { RESAMPLE_TILE = 32, RESAMPLE_GROUP = 128, RESAMPLE_REJECTED = 0xFFFF };
+/* Indices are held times this, which the addresses of rows are multiples of. */
+enum { RESAMPLE_SCALE = 8 };
 
 /* table: n_blocks x n_tasks x (vectors * 32 bytes), 64-byte aligned, columns padded with zeros,
  * vectors <= 8; bytes are below 64. flush: draws whose sum cannot leave the range of the value
@@ -62,6 +64,23 @@ static inline void split_draws(const resample_problem *p, uint64_t resample, int
     }
 }
 
+/* The keys of Philox's rounds, as the lanes of its counters want them. */
+typedef struct {
+    uint64_t first[PHILOX_ROUNDS], second[PHILOX_ROUNDS];
+} round_keys;
+
+static inline round_keys schedule(counter_key key) {
+    round_keys keys;
+    uint32_t k0 = (uint32_t)key.high, k1 = (uint32_t)(key.high >> 32);
+    for (int round = 0; round < PHILOX_ROUNDS; ++round) {
+        keys.first[round] = k0;
+        keys.second[round] = k1;
+        k0 += PHILOX_W0;
+        k1 += PHILOX_W1;
+    }
+    return keys;
+}
+
 namespace resample_variants {
 #define ROPOLL_BODY "resample_body.h"
 #include "for_each_variant.h"
@@ -94,7 +113,7 @@ static inline void draw_tasks(const resample_problem *p, int64_t resample, uint1
             const int64_t n = counts[part] - done < p->piece ? counts[part] - done : p->piece;
             resample_variants::generic::draw_indices(p->key, part_stream((uint64_t)resample, part),
                                                      (uint64_t)piece << 32, n_values, n, indices);
-            for (int64_t j = 0; j < n; ++j) *out++ = first + indices[j];
+            for (int64_t j = 0; j < n; ++j) *out++ = first + indices[j] / RESAMPLE_SCALE;
         }
     }
 }

@@ -27,54 +27,59 @@ static inline __attribute__((always_inline)) lane64 xor_of_three(lane64 a, lane6
 #endif
 }
 
-/* Blocks 16 g .. 16 g + 15 of a stream: words[l] the first half of block l, words[16 + l] the
- * second. Counter words sit in 64-bit lanes whose upper halves are never read. */
-static inline void draw_group(counter_key key, uint64_t stream, uint64_t group, uint64_t *words) {
-    enum { LANES = ROPOLL_VECTOR_BYTES / 8, PAIR = 2, STEP = PAIR * LANES };
-    const uint64_t upper = stream ^ key.low;
+/* Blocks 16 g .. 16 g + 16 GROUPS - 1 of a stream, 32 words a group: words[l] the first half of
+ * block l, words[16 + l] the second. Counter words sit in 64-bit lanes whose upper halves are
+ * never read. */
+template <int GROUPS>
+static inline void draw_groups(const round_keys &keys, uint64_t upper, uint64_t group,
+                               uint64_t *words) {
+    /* A round waits for its multiplications: the more blocks at once, up to the registers. */
+    enum { LANES = ROPOLL_VECTOR_BYTES / 8, MOST = LANES == 8 ? 8 : 2, ALL = 16 * GROUPS / LANES };
+    enum { VECTORS = ALL < MOST ? ALL : MOST };
     const lane64 zero = {}, m0 = zero + PHILOX_M0, m1 = zero + PHILOX_M1;
-    for (int first = 0; first < 16; first += STEP) {
-        lane64 c0[PAIR], c1[PAIR], c2[PAIR], c3[PAIR];
-        uint32_t k0 = (uint32_t)key.high, k1 = (uint32_t)(key.high >> 32);
-        for (int v = 0; v < PAIR; ++v) {
-            uint64_t index[LANES];
-            for (int l = 0; l < LANES; ++l) index[l] = 16 * group + (uint64_t)(first + v * LANES + l);
-            memcpy(&c0[v], index, sizeof index);
+    lane64 lanes;
+    for (int l = 0; l < LANES; ++l) lanes[l] = (uint64_t)l;
+    for (int first = 0; first < 16 * GROUPS; first += VECTORS * LANES) {
+        lane64 c0[VECTORS], c1[VECTORS], c2[VECTORS], c3[VECTORS];
+        for (int v = 0; v < VECTORS; ++v) {
+            c0[v] = lanes + (16 * group + (uint64_t)(first + v * LANES));
             c1[v] = c0[v] >> 32;
             c2[v] = zero + upper;
             c3[v] = c2[v] >> 32;
         }
         for (int round = 0; round < PHILOX_ROUNDS; ++round) {
-            for (int v = 0; v < PAIR; ++v) {
+            const lane64 k0 = zero + keys.first[round], k1 = zero + keys.second[round];
+            for (int v = 0; v < VECTORS; ++v) {
                 const lane64 p0 = product_of_low_halves(m0, c0[v]);
                 const lane64 p1 = product_of_low_halves(m1, c2[v]);
-                c0[v] = xor_of_three(p1 >> 32, c1[v], zero + k0);
+                c0[v] = xor_of_three(p1 >> 32, c1[v], k0);
                 c1[v] = p1;
-                c2[v] = xor_of_three(p0 >> 32, c3[v], zero + k1);
+                c2[v] = xor_of_three(p0 >> 32, c3[v], k1);
                 c3[v] = p0;
             }
-            k0 += PHILOX_W0;
-            k1 += PHILOX_W1;
         }
-        for (int v = 0; v < PAIR; ++v) {
+        for (int v = 0; v < VECTORS; ++v) {
             const lane64 a = (c0[v] & 0xFFFFFFFFu) | (c1[v] << 32);
             const lane64 b = (c2[v] & 0xFFFFFFFFu) | (c3[v] << 32);
-            memcpy(words + first + v * LANES, &a, sizeof a);
-            memcpy(words + 16 + first + v * LANES, &b, sizeof b);
+            uint64_t *to = words + 32 * ((first + v * LANES) / 16) + (first + v * LANES) % 16;
+            memcpy(to, &a, sizeof a);
+            memcpy(to + 16, &b, sizeof b);
         }
     }
 }
 
-/* One group of draws: index or REJECTED for each word. */
-static inline void draw_group_indices(counter_key key, uint64_t stream, uint64_t group,
+/* Groups of draws: a scaled index or REJECTED for each word. */
+template <int GROUPS>
+static inline void draw_group_indices(const round_keys &keys, uint64_t upper, uint64_t group,
                                       uint16_t n_values, uint16_t threshold, uint16_t *indices) {
-    alignas(64) uint64_t words[32];
-    draw_group(key, stream, group, words);
+    alignas(64) uint64_t words[32 * GROUPS];
+    draw_groups<GROUPS>(keys, upper, group, words);
     const uint16_t *drawn = (const uint16_t *)words;
-    for (int i = 0; i < RESAMPLE_GROUP; ++i) {
-        const uint32_t product = (uint32_t)drawn[i] * n_values;
-        const uint16_t rejected = (uint16_t)product < threshold ? RESAMPLE_REJECTED : 0;
-        indices[i] = (uint16_t)(product >> 16) | rejected;
+    for (int i = 0; i < GROUPS * RESAMPLE_GROUP; ++i) {
+        const uint16_t value = (uint16_t)((uint32_t)drawn[i] * n_values >> 16);
+        const uint16_t rest = (uint16_t)(drawn[i] * n_values);
+        const uint16_t rejected = rest < threshold ? RESAMPLE_REJECTED : 0;
+        indices[i] = (uint16_t)(value * RESAMPLE_SCALE) | rejected;
     }
 }
 
@@ -105,15 +110,21 @@ static inline uint64_t find_rejected(const uint16_t *indices) {
     return found;
 }
 
-/* n_draws indices below n_values < 2^16 - 1, from group first_group of the stream on. `indices`
- * has room for whole groups. */
+/* n_draws indices below n_values <= 2^13, times SCALE, from group first_group of the stream on.
+ * `indices` has room for whole groups. */
 static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group, int64_t n_values,
                          int64_t n_draws, uint16_t *indices) {
     const uint16_t n = (uint16_t)n_values, threshold = (uint16_t)(65536 % n_values);
     const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
-    for (int64_t g = 0; g < n_groups; ++g)
-        draw_group_indices(key, stream, first_group + (uint64_t)g, n, threshold,
-                           indices + g * RESAMPLE_GROUP);
+    const round_keys keys = schedule(key);
+    const uint64_t upper = stream ^ key.low;
+    int64_t g = 0;
+    for (; g + 4 <= n_groups; g += 4)
+        draw_group_indices<4>(keys, upper, first_group + (uint64_t)g, n, threshold,
+                              indices + g * RESAMPLE_GROUP);
+    for (; g < n_groups; ++g)
+        draw_group_indices<1>(keys, upper, first_group + (uint64_t)g, n, threshold,
+                              indices + g * RESAMPLE_GROUP);
     if (!threshold) return;
     uint16_t more[RESAMPLE_GROUP];
     uint16_t *spare = indices + n_draws, *end = indices + n_groups * RESAMPLE_GROUP;
@@ -126,7 +137,7 @@ static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group,
             uint16_t *place = indices + first + __builtin_ctzll(left);
             while (*place == RESAMPLE_REJECTED) {
                 if (spare == end) {
-                    draw_group_indices(key, stream, group++, n, threshold, more);
+                    draw_group_indices<1>(keys, upper, group++, n, threshold, more);
                     spare = more;
                     end = more + RESAMPLE_GROUP;
                 }
@@ -143,19 +154,25 @@ template <int VECTORS> struct row_cut {
     enum { PARTS = VECTORS * 32 / BYTES };
 };
 
+/* The row of a scaled index. */
+template <typename Row, int VECTORS>
+static inline const Row *row_at(const void *table, uint16_t index) {
+    return (const Row *)((const char *)table + (size_t)index * (VECTORS * 32 / RESAMPLE_SCALE));
+}
+
 /* Add the drawn rows of one block of columns to totals. Sums run in Value for at most `flush`
  * draws, which its range allows, then move to double. */
 template <typename Value, int VECTORS>
 static void sum_block(const Value *table, const uint16_t *indices, int64_t n_draws, int64_t flush,
                       double *totals) {
     enum { BYTES = row_cut<VECTORS>::BYTES, PARTS = row_cut<VECTORS>::PARTS };
-    enum { LANES = BYTES / sizeof(Value), WIDTH = PARTS * LANES };
+    enum { LANES = BYTES / sizeof(Value) };
     typedef Value row __attribute__((vector_size(BYTES)));
     for (int64_t start = 0; start < n_draws; start += flush) {
         const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
         row sum[PARTS] = {};
         for (int64_t j = start; j < stop; ++j) {
-            const row *drawn = (const row *)(table + (int64_t)indices[j] * WIDTH);
+            const row *drawn = row_at<row, VECTORS>(table, indices[j]);
             for (int v = 0; v < PARTS; ++v) sum[v] += drawn[v];
         }
         for (int v = 0; v < PARTS; ++v)
@@ -177,10 +194,12 @@ static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_d
         half_row even[PARTS] = {}, odd[PARTS] = {};
         int64_t j = start;
         for (; j + 4 <= stop; j += 4) {
-            const row *a = (const row *)(table + (int64_t)indices[j] * WIDTH);
-            const row *b = (const row *)(table + (int64_t)indices[j + 1] * WIDTH);
-            const row *c = (const row *)(table + (int64_t)indices[j + 2] * WIDTH);
-            const row *d = (const row *)(table + (int64_t)indices[j + 3] * WIDTH);
+            uint64_t four; /* indices in one load: loads are what this loop waits for */
+            memcpy(&four, indices + j, sizeof four);
+            const row *a = row_at<row, VECTORS>(table, (uint16_t)four);
+            const row *b = row_at<row, VECTORS>(table, (uint16_t)(four >> 16));
+            const row *c = row_at<row, VECTORS>(table, (uint16_t)(four >> 32));
+            const row *d = row_at<row, VECTORS>(table, (uint16_t)(four >> 48));
             for (int v = 0; v < PARTS; ++v) {
                 const half_row sum = (half_row)((a[v] + b[v]) + (c[v] + d[v]));
                 even[v] += sum & 0xFF;
@@ -188,7 +207,7 @@ static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_d
             }
         }
         for (; j < stop; ++j) {
-            const half_row *drawn = (const half_row *)(table + (int64_t)indices[j] * WIDTH);
+            const half_row *drawn = row_at<half_row, VECTORS>(table, indices[j]);
             for (int v = 0; v < PARTS; ++v) {
                 even[v] += drawn[v] & 0xFF;
                 odd[v] += drawn[v] >> 8;
