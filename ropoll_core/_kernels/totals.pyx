@@ -1,21 +1,35 @@
-"""Ratios and effective votes from moment totals, over the columns (resamples) of a block.
+"""Ratios, correlations and effective votes from moment totals, over the columns (resamples).
 
-Contract: totals are exact integers in double. A correlation whose denominator is not positive is
-NaN (the errors of a judge do not vary). Such a judge is left out of the mean and of the size of
-its panel; one judge left is worth one vote, none is NaN, and NaN is a panel with a judge who
-varies, but not where a partner answered too. The least possible mean correlation, -1 / (k - 1),
-gives infinity; less, which only correlations over different queries reach, NaN.
+Contract: totals are exact integers in double, the entries of a row side by side. What is
+undefined is NaN; which panels are: see include/effective_votes.h.
 """
 
-from libc.math cimport INFINITY, NAN, fabs, sqrt
-from libc.stdint cimport int64_t, uint64_t
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
 
+from ropoll_core._kernels.simd cimport active_variant
 
-cdef inline double phi_one(double n, double i, double j, double both) noexcept nogil:
-    # One root of the product, not two: equal or opposite errors give exactly 1 or -1. Products
-    # of totals below 2^53 are exact.
-    cdef double scale = (n * i - i * i) * (n * j - j * j)
-    return (n * both - i * j) / sqrt(scale) if scale > 0.0 else NAN
+cdef extern from "effective_votes.h" nogil:
+    int EFFECTIVE_VOTES_TILE
+    ctypedef struct effective_votes_problem:
+        const double *totals
+        int64_t stride
+        int64_t n_columns
+        const int64_t *columns
+        int64_t n_pairs
+        const int64_t *pairs
+        const int64_t *judges
+        const int64_t *starts
+        int64_t n_panels
+        double *phi
+        double *out
+        int64_t out_stride
+    double phi_of_totals(double n, double i, double j, double both) noexcept
+    void effective_votes_c "effective_votes"(
+        int variant, const effective_votes_problem *problem
+    ) noexcept
+
+PHI_TILE = EFFECTIVE_VOTES_TILE
 
 
 def phi_rows(const double[:, :] totals, const int64_t[:, ::1] columns, double[:, ::1] out):
@@ -26,80 +40,34 @@ def phi_rows(const double[:, :] totals, const int64_t[:, ::1] columns, double[:,
         for p in range(columns.shape[0]):
             n, i, j, both = columns[p, 0], columns[p, 1], columns[p, 2], columns[p, 3]
             for c in range(out.shape[1]):
-                out[p, c] = phi_one(totals[n, c], totals[i, c], totals[j, c], totals[both, c])
+                out[p, c] = phi_of_totals(totals[n, c], totals[i, c], totals[j, c], totals[both, c])
 
 
-cdef inline double kish(double k, double mean_phi) noexcept nogil:
-    cdef double design = 1.0 + (k - 1.0) * mean_phi
-    cdef double value = k / design if design > 0.0 else NAN
-    return INFINITY if fabs(design) < 1e-12 * k else value
-
-
-cdef inline bint varies(double n, double wrong) noexcept nogil:
-    return n * wrong - wrong * wrong > 0.0
-
-
-cdef double effective_votes_one(
-    const double[:, :] totals, const int64_t[:, ::1] columns, const double[:, ::1] phi,
-    const int64_t[::1] pairs, const int64_t[:, ::1] judges, Py_ssize_t c
-) noexcept nogil:
-    """n_eff of one panel in one resample, judges whose errors do not vary left out."""
-    cdef Py_ssize_t q
-    cdef int64_t p
-    cdef uint64_t used = 0, left, i, j
-    cdef double total = 0.0, n_pairs = 0.0, k = 0.0, n
-    for q in range(pairs.shape[0]):
-        p = pairs[q]
-        n = totals[columns[p, 0], c]
-        if varies(n, totals[columns[p, 1], c]):
-            used |= <uint64_t> 1 << judges[q, 0]
-        if varies(n, totals[columns[p, 2], c]):
-            used |= <uint64_t> 1 << judges[q, 1]
-    for q in range(pairs.shape[0]):
-        i = used >> judges[q, 0] & 1
-        j = used >> judges[q, 1] & 1
-        if i & j:
-            total += phi[pairs[q], c]
-            n_pairs += 1.0
-    left = used
-    while left:
-        k += <double> (left & 1)
-        left >>= 1
-    if k < 2.0:
-        return k if k == 1.0 else NAN
-    return kish(k, total / n_pairs)
-
-
-def panel_rows(
-    const double[:, :] totals, const int64_t[:, ::1] columns, const double[:, ::1] phi,
-    const int64_t[::1] pairs, const int64_t[:, ::1] judges, const int64_t[::1] starts,
+def effective_votes(
+    const double[:, :] totals, const int64_t[:, ::1] columns, const int64_t[::1] pairs,
+    const int64_t[:, ::1] judges, const int64_t[::1] starts, double[:, ::1] phi,
     double[:, ::1] out
 ):
     """out[i, c]: n_eff of panel i, made of the pairs from starts[i] to starts[i + 1] - 1.
 
-    judges (n_pairs, 2) are the two of each pair, numbered below 64.
+    judges (n_pairs, 2) are the two of each pair, numbered below 64; phi is scratch of shape
+    (columns.shape[0], PHI_TILE).
     """
-    cdef Py_ssize_t i, q, c, first, stop
-    cdef double k, n_pairs
-    cdef int64_t p
+    cdef effective_votes_problem problem
+    problem.totals = &totals[0, 0]
+    problem.stride = totals.strides[0] // <Py_ssize_t> sizeof(double)
+    problem.n_columns = out.shape[1]
+    problem.columns = &columns[0, 0]
+    problem.n_pairs = columns.shape[0]
+    problem.pairs = &pairs[0]
+    problem.judges = &judges[0, 0]
+    problem.starts = &starts[0]
+    problem.n_panels = out.shape[0]
+    problem.phi = &phi[0, 0]
+    problem.out = &out[0, 0]
+    problem.out_stride = out.shape[1]
     with nogil:
-        for i in range(out.shape[0]):
-            first, stop = starts[i], starts[i + 1]
-            n_pairs = <double> (stop - first)
-            k = 0.5 + sqrt(0.25 + 2.0 * n_pairs)
-            for c in range(out.shape[1]):
-                out[i, c] = 0.0
-            for q in range(first, stop):
-                p = pairs[q]
-                for c in range(out.shape[1]):
-                    out[i, c] += phi[p, c]
-            for c in range(out.shape[1]):
-                out[i, c] = kish(k, out[i, c] / n_pairs)
-            for c in range(out.shape[1]):
-                if out[i, c] != out[i, c]:
-                    out[i, c] = effective_votes_one(
-                        totals, columns, phi, pairs[first:stop], judges[first:stop], c
-                    )
+        effective_votes_c(active_variant(), &problem)
 
 
 def ratio_rows(

@@ -83,12 +83,10 @@ class EffectiveVotes(Statistic):
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
         columns = totals.places(list(itertools.chain.from_iterable(self._table))).reshape(-1, 4)
-        n = totals.totals.shape[1]
-        phi = np.empty((len(self._table), n))
-        out = np.empty((self._starts.size - 1, n))
-        kernels.phi_rows(totals.totals, columns, phi)
-        kernels.panel_rows(
-            totals.totals, columns, phi, self._pairs, self._judges, self._starts, out
+        out = np.empty((self._starts.size - 1, totals.totals.shape[1]))
+        phi = np.empty((len(self._table), kernels.PHI_TILE))
+        kernels.effective_votes(
+            totals.totals, columns, self._pairs, self._judges, self._starts, phi, out
         )
         return out if self._several else out[0]
 
