@@ -237,7 +237,7 @@ def summarise(
 def _sorted(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The defined values in order."""
     ordered = np.sort(values)  # NaN goes last
-    return ordered[: ordered.size - int(np.isnan(ordered).sum())]
+    return ordered[: np.searchsorted(ordered, np.nan)]
 
 
 def _standard_error(values: NDArray[np.float64]) -> float:

@@ -67,8 +67,11 @@ class EffectiveVotes(Statistic):
                 f"n and errors must have one entry a pair ({len(order)}), "
                 f"got {len(counts)} and {len(sides)}"
             )
+        # Four columns a pair: n, E_i, E_j, E_ij.
         self._table = [
-            (count, i, j, both) for count, (i, j), both in zip(counts, sides, shared, strict=True)
+            column
+            for count, (i, j), both in zip(counts, sides, shared, strict=True)
+            for column in (count, i, j, both)
         ]
         self._several = panels is not None
         place = {pair: number for number, pair in enumerate(order)}
@@ -79,12 +82,12 @@ class EffectiveVotes(Statistic):
         self._starts = np.cumsum(sizes, dtype=np.int64)
 
     def _columns(self) -> set[Column] | None:
-        return {column for row in self._table for column in row}
+        return set(self._table)
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        columns = totals.places(list(itertools.chain.from_iterable(self._table))).reshape(-1, 4)
+        columns = totals.places(self._table).reshape(-1, 4)
         out = np.empty((self._starts.size - 1, totals.totals.shape[1]))
-        phi = np.empty((len(self._table), kernels.PHI_TILE))
+        phi = np.empty((columns.shape[0], kernels.PHI_TILE))
         kernels.effective_votes(
             totals.totals, columns, self._pairs, self._judges, self._starts, phi, out
         )

@@ -20,7 +20,7 @@ from ropoll_core.resampling._tasks import (
     pack_strata,
     sum_by_task,
 )
-from ropoll_core.resampling.statistics import Statistic, Totals
+from ropoll_core.resampling.statistics import Columns, Statistic, Totals
 
 __all__ = ["MomentProblem", "Sampled", "used_columns"]
 
@@ -62,7 +62,7 @@ class MomentProblem:
         used = used_columns(statistics, names)
         place = {name: number for number, name in enumerate(names)}
         moments = rows if len(used) == len(names) else rows[:, [place[name] for name in used]]
-        self.columns: dict[Hashable, int] = {name: number for number, name in enumerate(used)}
+        self.columns = Columns(used)
         # After the columns comes the number of rows, unless it is one for each task.
         self.counts_rows = codes is not None or studentized
         if self.counts_rows:

@@ -20,7 +20,7 @@ from ropoll_core._rng import as_key
 from ropoll_core.resampling._bootstrap import summarise
 from ropoll_core.resampling._moments import Sampled, used_columns
 from ropoll_core.resampling._tasks import sum_by_task
-from ropoll_core.resampling.statistics import Statistic, Totals
+from ropoll_core.resampling.statistics import Columns, Statistic, Totals
 
 __all__ = ["BootstrapState"]
 
@@ -186,7 +186,7 @@ class BootstrapState(Result):
         method = as_choice(method, "method", ("percentile", "basic"))
         statistics, as_given = as_statistics(statistic, _as_statistic)
         used_columns(statistics, list(self.columns))
-        place = {name: number for number, name in enumerate(self.columns)}
+        place = Columns(list(self.columns))
         results = []
         drawn, whole = np.ascontiguousarray(self.totals.T), self.data_totals[:, None]
         in_resamples = Totals(place, drawn[:-1], drawn[-1])

@@ -128,7 +128,7 @@ class TaskMoments:
                 casting="unsafe",
             )
         # Measured: a draw, and the 32-byte rows it adds, and the store of a total.
-        self.cost_ns = self.n_tasks * (0.3 + 0.2 * vectors) + 1.5 * self.n_moments
+        self.cost_ns = self.n_tasks * (0.2 + 0.1 * vectors) + 1.0 * self.n_moments
 
     def total(self) -> NDArray[np.float64]:
         """Totals of the data, (n_moments, 1), added task by task as a resample's are."""

@@ -19,11 +19,37 @@ from ropoll_core._jit.callbacks import Callback, is_jit_function, raise_again, t
 from ropoll_core._kernels import callbacks
 from ropoll_core._kernels import totals as kernels
 
-__all__ = ["Mean", "OfTotals", "Ratio", "Statistic", "Totals", "as_list", "divide", "is_several"]
+__all__ = [
+    "Columns",
+    "Mean",
+    "OfTotals",
+    "Ratio",
+    "Statistic",
+    "Totals",
+    "as_list",
+    "divide",
+    "is_several",
+]
 
 Column = Hashable
 # Weight, numerator and denominator; no denominator means the number of rows.
 RatioTerm = tuple[float, Column, Column | None]
+
+
+class Columns(dict[Column, int]):
+    """Number of each column by name. Remembers lists it looked up: every block asks again."""
+
+    def __init__(self, names: Sequence[Column]):
+        super().__init__((name, number) for number, name in enumerate(names))
+        self._found: dict[int, tuple[list[Column], NDArray[np.int64]]] = {}
+
+    def places(self, names: list[Column]) -> NDArray[np.int64]:
+        """Numbers of some columns, of a list that does not change."""
+        found = self._found.get(id(names))  # the list is held too, so its id stays its own
+        if found is None:
+            places = np.array([self[name] for name in names], dtype=np.int64)
+            found = self._found[id(names)] = names, places
+        return found[1]
 
 
 class Totals:
@@ -33,18 +59,13 @@ class Totals:
     ``a - b`` and ``b``, is computed once.
     """
 
-    def __init__(self, columns: dict[Column, int], totals: NDArray[np.float64], n_rows: Any):
+    def __init__(self, columns: Columns, totals: NDArray[np.float64], n_rows: Any):
         self.columns, self.totals, self.n_rows = columns, totals, n_rows
         self._values: dict[int, NDArray[np.float64]] = {}
 
-    def rows(self, columns: Sequence[Column]) -> NDArray[np.float64]:
-        """Totals of some columns, shape (len(columns), n_resamples)."""
-        rows: NDArray[np.float64] = self.totals[[self.columns[column] for column in columns]]
-        return rows
-
-    def places(self, columns: Sequence[Column]) -> NDArray[np.int64]:
+    def places(self, columns: list[Column]) -> NDArray[np.int64]:
         """Numbers of the totals' rows that hold some columns."""
-        return np.array([self.columns[column] for column in columns], dtype=np.int64)
+        return self.columns.places(columns)
 
     def value(self, statistic: Statistic) -> NDArray[np.float64]:
         """The statistic, shape (n_resamples,) or (size, n_resamples)."""
@@ -297,7 +318,7 @@ class Mean(Statistic):
         return set(self._of)
 
     def _compute(self, totals: Totals) -> NDArray[np.float64]:
-        value = divide(totals.rows(self._of), totals.n_rows)
+        value = divide(totals.totals[totals.places(self._of)], totals.n_rows)
         return value if self._several else value[0]
 
     def _ratio_terms(self) -> list[list[RatioTerm]]:
