@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import refuse_options
 from ropoll_core._results.scores import GeometricMedian, Status
 from ropoll_core._results.tables import LeftOut, Panel, PanelConsensus
 from ropoll_core.scores import aggregate, coordinatewise_median, mean
@@ -116,9 +117,7 @@ def aggregate_table(
     >>> aggregate_table(table).consensus
     array([[2.]])
     """
-    for name in ("weights", "workers"):
-        if name in (options or {}):
-            raise TypeError(f"options must not hold {name!r}, which is an argument of its own")
+    refuse_options(options or {}, "weights", "workers")
     with closing(read_score_parts(table, workers=workers, **read_options)) as parts:
         return _joined(parts, method, weights, workers, options or {})
 
@@ -168,6 +167,7 @@ def _joined(
     options: Mapping[str, Any],
 ) -> PanelConsensus:
     """Aggregate part by part; sums over items are taken block by block, in order."""
+    refuse_options(options, "out", "full_output")
     parts = [_aggregated(panel, method, weights, workers, options) for panel in panels]
     first = parts[0].panel
     sums = np.concatenate([part.sums for part in parts])
