@@ -30,8 +30,7 @@ from ropoll_core.cli._common import (
     progress,
     reported,
 )
-from ropoll_core.tables import TableError, VoteTable, read_votes, write_table
-from ropoll_core.tables._write import check_target
+from ropoll_core.tables import TableError, VoteTable, check_target, read_votes, write_table
 from ropoll_core.votes import Estimate, PivotalReport, gated_decision, pivotal_report, tally
 
 __all__ = ["pivotal", "print_pivotal", "report_on"]

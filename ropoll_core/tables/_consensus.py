@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.options import refuse_options
+from ropoll_core._checks.options import as_choice, refuse_options
 from ropoll_core._results.scores import GeometricMedian, Status
 from ropoll_core._results.tables import LeftOut, Panel, PanelConsensus
-from ropoll_core.scores import aggregate, coordinatewise_median, mean
+from ropoll_core.scores import METHODS, aggregate, coordinatewise_median, mean
 from ropoll_core.tables._panel import BLOCK
 from ropoll_core.tables._scores import read_score_parts
 
@@ -117,6 +117,7 @@ def aggregate_table(
     >>> aggregate_table(table).consensus
     array([[2.]])
     """
+    as_choice(method, "method", METHODS)  # before a long read
     refuse_options(options or {}, "weights", "workers")
     with closing(read_score_parts(table, workers=workers, **read_options)) as parts:
         return _joined(parts, method, weights, workers, options or {})
