@@ -41,6 +41,7 @@ __all__ = [
     "emit",
     "grid",
     "number",
+    "number_of",
     "percent",
     "plain",
     "progress",
@@ -246,6 +247,11 @@ def grid(*headers: str, title: str | None = None) -> Table:
 
 def number(value: float, form: str) -> str:
     return "-" if math.isnan(value) else format(value, form)
+
+
+def number_of(n: int, noun: str) -> str:
+    """``1 row``, ``1,200 rows``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def percent(share: float) -> str:
