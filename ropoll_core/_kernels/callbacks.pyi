@@ -18,7 +18,6 @@ def map_resamples(
     start: int,
     stop: int,
     indices: NDArray[np.uint16],
-    counts: NDArray[np.int64],
     drawn: NDArray[np.int64],
     copy: NDArray[np.float64],
     out: NDArray[np.float64],

@@ -46,7 +46,7 @@ def call_rows(size_t address, double[:, ::1] rows):
 def map_resamples(
     size_t address, uint64_t high, uint64_t low, const double[:, ::1] rows,
     const int64_t[::1] starts, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
-    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] drawn,
+    uint16_t[:, ::1] indices, int64_t[::1] drawn,
     double[:, ::1] copy, double[::1] out
 ):
     """out[r] = f(rows of resample r) for r from start to stop - 1.
@@ -67,7 +67,7 @@ def map_resamples(
     needed = 0
     with nogil:
         while r < stop:
-            draw_tasks_c(&problem, r, &indices[0, 0], &counts[0, 0], &drawn[0])
+            draw_tasks_c(&problem, r, &indices[0, 0], &drawn[0])
             needed = 0
             for t in range(n_tasks):
                 needed += starts[drawn[t] + 1] - starts[drawn[t]]

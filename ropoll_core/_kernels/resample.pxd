@@ -9,7 +9,9 @@ cdef extern from "resample.h" nogil:
     int RESAMPLE_INT32
     int RESAMPLE_FLOAT64
     int RESAMPLE_TILE
+    int RESAMPLE_SHORT_TILE
     int RESAMPLE_GROUP
+    int RESAMPLE_PIECE
     ctypedef struct resample_problem:
         counter_key key
         const void *table
@@ -25,6 +27,5 @@ cdef extern from "resample.h" nogil:
         int vectors
         int value
     void draw_tasks_c "draw_tasks"(
-        const resample_problem *problem, int64_t resample, uint16_t *indices, int64_t *counts,
-        int64_t *out
+        const resample_problem *problem, int64_t resample, uint16_t *indices, int64_t *out
     ) noexcept

@@ -1,7 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def scratch_shapes(n_tasks: int, part_size: int) -> tuple[tuple[int, int], tuple[int, int]]: ...
+TILE: int
+
+def scratch_shape(n_tasks: int, part_size: int, n_blocks: int) -> tuple[int, int]: ...
 def total_resamples(
     high: int,
     low: int,
@@ -13,7 +15,7 @@ def total_resamples(
     start: int,
     stop: int,
     indices: NDArray[np.uint16],
-    counts: NDArray[np.int64],
+    scratch: NDArray[np.float64],
     out: NDArray[np.float64],
 ) -> None: ...
 def total_types(
@@ -33,8 +35,17 @@ def draw_tasks(
     resample: int,
     part_size: int,
     indices: NDArray[np.uint16],
-    counts: NDArray[np.int64],
     out: NDArray[np.int64],
+) -> None: ...
+def find_ranges(
+    rows: NDArray[np.int64], lowest: NDArray[np.int64], highest: NDArray[np.int64]
+) -> None: ...
+def pack_rows(
+    rows: NDArray[np.int64] | NDArray[np.float64],
+    first: int,
+    count: int,
+    lowest: NDArray[np.int64] | NDArray[np.float64],
+    table: NDArray[np.uint8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.float64],
 ) -> None: ...
 def sum_rows(
     codes: NDArray[np.int64],

@@ -1,8 +1,8 @@
 """Moment totals of task resamples, and the draws behind them.
 
 Contract: tables are laid out as include/resample.h says; moments are finite; 1 <= n_tasks;
-part_size is n_tasks, or at most 2^15; resamples are numbered below 2^40, parts below 2^23. Totals
-are double: exact for integers up to 2^53. Scratch comes from ``scratch_shapes``.
+part_size is at most 2^13; resamples are numbered below 2^40, parts below 2^23. Totals are double:
+exact for integers up to 2^53. Scratch for the indices of draws comes from ``scratch_shape``.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
@@ -13,13 +13,25 @@ from ropoll_core._kernels.simd cimport active_variant
 cdef extern from "resample.h" nogil:
     void total_resamples_c "total_resamples"(
         int variant, const resample_problem *problem, int64_t start, int64_t stop,
-        uint16_t *indices, int64_t *counts, double *out, int64_t stride
+        uint16_t *indices, double *scratch, double *out, int64_t stride
     ) noexcept
     void total_types_c "total_types"(
         counter_key key, const double *rows, const int64_t *n_of, int64_t n_types,
         int64_t n_moments, int64_t start, int64_t stop, int64_t *counts, double *column,
         double *out, int64_t stride
     ) noexcept
+
+cdef extern from "moments.h" nogil:
+    void find_ranges_c "find_ranges"(
+        int variant, const int64_t *rows, int64_t n_rows, int64_t n_columns, int64_t *lowest,
+        int64_t *highest
+    ) noexcept
+    void pack_rows_c "pack_rows"[From, To](
+        int variant, const From *rows, int64_t n_rows, int64_t n_columns, int64_t first,
+        int64_t count, const From *lowest, To *table, int64_t width
+    ) noexcept
+
+TILE = RESAMPLE_TILE
 
 ctypedef fused moment:
     uint8_t
@@ -41,26 +53,26 @@ cdef void set_draws(
     problem.part_size = part_size
     problem.n_parts = (n_tasks + part_size - 1) // part_size
     problem.piece = indices.shape[1]
-    problem.index_stride = indices.shape[1] if problem.n_parts == 1 else 0
+    problem.index_stride = indices.shape[1] if indices.shape[0] > 1 else 0
 
 
-def scratch_shapes(Py_ssize_t n_tasks, Py_ssize_t part_size):
-    """Shapes of the scratch arrays: indices (uint16) and counts (int64)."""
-    if n_tasks <= part_size:
-        words = (n_tasks + RESAMPLE_GROUP - 1) // RESAMPLE_GROUP * RESAMPLE_GROUP
-        return (RESAMPLE_TILE, words), (RESAMPLE_TILE, 1)
-    n_parts = (n_tasks + part_size - 1) // part_size
-    return (1, 8 * RESAMPLE_GROUP), (RESAMPLE_TILE, n_parts)
+def scratch_shape(Py_ssize_t n_tasks, Py_ssize_t part_size, Py_ssize_t n_blocks):
+    """Shape of the scratch array of indices (uint16) for a table of n_blocks."""
+    if n_tasks > part_size:
+        return 1, RESAMPLE_PIECE
+    words = (n_tasks + RESAMPLE_GROUP - 1) // RESAMPLE_GROUP * RESAMPLE_GROUP
+    return (RESAMPLE_SHORT_TILE if n_blocks > 1 else 1), words
 
 
 def total_resamples(
     uint64_t high, uint64_t low, const moment[:, :, ::1] table, const double[::1] base,
     Py_ssize_t n_moments, Py_ssize_t flush, Py_ssize_t part_size, Py_ssize_t start, Py_ssize_t stop,
-    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, double[:, ::1] out
+    uint16_t[:, ::1] indices, double[:, ::1] scratch, double[:, ::1] out
 ):
     """Totals of resamples start .. stop - 1 into the first columns of out (n_moments, ...).
 
-    table is (n_blocks, n_tasks, width), base (n_blocks * width,) what the totals start from.
+    table is (n_blocks, n_tasks, width), base (n_blocks * width,) what the totals start from,
+    scratch (TILE, width).
     """
     cdef resample_problem problem
     set_draws(&problem, high, low, table.shape[1], part_size, indices)
@@ -80,8 +92,8 @@ def total_resamples(
         problem.value = RESAMPLE_FLOAT64
     with nogil:
         total_resamples_c(
-            active_variant(), &problem, start, stop, &indices[0, 0], &counts[0, 0], &out[0, 0],
-            out.shape[1]
+            active_variant(), &problem, start, stop, &indices[0, 0], &scratch[0, 0],
+            &out[0, 0], out.shape[1]
         )
 
 
@@ -101,13 +113,33 @@ def total_types(
 
 def draw_tasks(
     uint64_t high, uint64_t low, Py_ssize_t resample, Py_ssize_t part_size,
-    uint16_t[:, ::1] indices, int64_t[:, ::1] counts, int64_t[::1] out
+    uint16_t[:, ::1] indices, int64_t[::1] out
 ):
     """Task indices of one resample of out.shape[0] tasks, in the order in which they are added."""
     cdef resample_problem problem
     set_draws(&problem, high, low, out.shape[0], part_size, indices)
     with nogil:
-        draw_tasks_c(&problem, resample, &indices[0, 0], &counts[0, 0], &out[0])
+        draw_tasks_c(&problem, resample, &indices[0, 0], &out[0])
+
+
+def find_ranges(const int64_t[:, ::1] rows, int64_t[::1] lowest, int64_t[::1] highest):
+    """Lower `lowest` and raise `highest`, one of each a column, to what the rows hold."""
+    with nogil:
+        find_ranges_c(
+            active_variant(), &rows[0, 0], rows.shape[0], rows.shape[1], &lowest[0], &highest[0]
+        )
+
+
+def pack_rows(
+    const summand[:, ::1] rows, Py_ssize_t first, Py_ssize_t count, const summand[::1] lowest,
+    moment[:, ::1] table
+):
+    """table[i, c] = rows[i, first + c] - lowest[first + c] for c below count, else 0."""
+    with nogil:
+        pack_rows_c(
+            active_variant(), &rows[0, 0], rows.shape[0], rows.shape[1], first, count, &lowest[0],
+            &table[0, 0], table.shape[1]
+        )
 
 
 def sum_rows(const int64_t[::1] codes, const summand[:, :] rows, summand[:, ::1] out):

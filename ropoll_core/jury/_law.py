@@ -171,14 +171,13 @@ class ConsensusLaw:
         Returns
         -------
         LawFit
-            The law, its inputs, predictions beside measurements, all with intervals. Where every
-            judge but one is always or never right, errors have no correlation: there is no law
-            then, its `reason` says so, and what was measured stands.
+            The law, its inputs, predictions beside measurements, all with intervals.
 
         Raises
         ------
         TypeError, ValueError
-            Bad tables or options; no query left; fewer than two judges.
+            Bad tables or options; no query left; fewer than two judges; errors without any
+            correlation because every judge is always or never right.
 
         Notes
         -----

@@ -17,7 +17,6 @@ from ropoll_core.resampling._tasks import Draws
 __all__ = ["RowProblem"]
 
 Rows = NDArray[Any] | dict[Hashable, NDArray[Any]]
-Scratch = tuple[NDArray[np.uint16], NDArray[np.int64]]
 
 # Rough cost of one call of a user's function, and of handing it one row.
 _CALL_NS = 20_000.0
@@ -67,7 +66,9 @@ class RowProblem:
         estimates = [part.value(self.data) for part in self.parts]
         samples = [Sampled(e, np.empty((*e.shape, n_resamples))) for e in estimates]
 
-        def kernel(start: int, stop: int, held: tuple[Scratch, NDArray[np.int64]]) -> None:
+        def kernel(
+            start: int, stop: int, held: tuple[NDArray[np.uint16], NDArray[np.int64]]
+        ) -> None:
             for part, one in zip(self.parts, samples, strict=True):
                 part.fill(key, start, stop, *held, one.replicates)
 
@@ -118,7 +119,7 @@ class _Plain:
         key: tuple[int, int],
         start: int,
         stop: int,
-        scratch: Scratch,
+        scratch: NDArray[np.uint16],
         drawn: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
@@ -164,7 +165,7 @@ class _Jitted:
         key: tuple[int, int],
         start: int,
         stop: int,
-        scratch: Scratch,
+        scratch: NDArray[np.uint16],
         drawn: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
@@ -178,7 +179,7 @@ class _Jitted:
                 self.problem.draws.part_size,
                 start,
                 stop,
-                *scratch,
+                scratch,
                 drawn,
                 copy,
                 out,

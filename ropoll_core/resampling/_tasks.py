@@ -31,12 +31,10 @@ _MOST_VECTORS = 8
 _ALIGNMENT = 64
 # Moments that vary by no more, once less the least of their column, are added as bytes.
 _MOST_BYTE = 63
-# Resamples whose draws are held at once.
-_TILE = 32
 # Up to this many tasks a draw is one 16-bit word and the table stays in cache; beyond, the draws
 # are first split among parts of the second size.
 _FEW_TASKS = 8192
-_PART = 512
+_PART = 1024
 # Tasks for each distinct row from which on resampling the types of rows pays.
 _TASKS_A_TYPE = 64
 
@@ -48,20 +46,20 @@ class Draws:
         self.n_tasks = n_tasks
         self.part_size = n_tasks if n_tasks < _FEW_TASKS else _PART
 
-    def scratch(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-        """Room for indices and counts, of one thread."""
-        indices, counts = resample.scratch_shapes(self.n_tasks, self.part_size)
-        return np.empty(indices, dtype=np.uint16), np.empty(counts, dtype=np.int64)
+    def scratch(self, n_blocks: int = 1) -> NDArray[np.uint16]:
+        """Room for indices, of one thread."""
+        shape = resample.scratch_shape(self.n_tasks, self.part_size, n_blocks)
+        return np.empty(shape, dtype=np.uint16)
 
     def draw(
         self,
         key: tuple[int, int],
         number: int,
-        scratch: tuple[NDArray[np.uint16], NDArray[np.int64]],
+        scratch: NDArray[np.uint16],
         out: NDArray[np.int64],
     ) -> None:
         """Task indices of resample `number`, in the order in which they are added up."""
-        resample.draw_tasks(*key, number, self.part_size, *scratch, out)
+        resample.draw_tasks(*key, number, self.part_size, scratch, out)
 
 
 def sum_by_task(rows: NDArray[Any], codes: NDArray[np.int64] | None, n_tasks: int) -> NDArray[Any]:
@@ -75,7 +73,7 @@ def sum_by_task(rows: NDArray[Any], codes: NDArray[np.int64] | None, n_tasks: in
 
 def _aligned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    raw = np.zeros(size + _ALIGNMENT, dtype=np.uint8)
+    raw = np.empty(size + _ALIGNMENT, dtype=np.uint8)
     offset = -raw.ctypes.data % _ALIGNMENT
     table: NDArray[Any] = raw[offset : offset + size].view(dtype).reshape(shape)
     return table
@@ -86,11 +84,12 @@ def _narrowest(moments: NDArray[Any]) -> tuple[Any, int, NDArray[Any]]:
     n_tasks, none = moments.shape[0], np.zeros(moments.shape[1], dtype=moments.dtype)
     if moments.dtype != np.int64:
         return np.float64, n_tasks, none
-    lowest, highest = moments.min(axis=0), moments.max(axis=0)
+    lowest, highest = moments[0].copy(), moments[0].copy()
+    resample.find_ranges(moments, lowest, highest)
     largest = max(int(highest.max()), -int(lowest.min()))
     if largest <= np.iinfo(np.int32).max:
         spread = int((highest - lowest).max())
-        if spread <= _MOST_BYTE:
+        if spread <= _MOST_BYTE and n_tasks * spread <= np.iinfo(np.uint32).max:
             return np.uint8, min(np.iinfo(np.uint16).max // max(spread, 1), n_tasks), lowest
     for narrow in (np.int16, np.int32):
         room = np.iinfo(narrow).max // max(largest, 1)
@@ -107,7 +106,7 @@ class TaskMoments:
     """
 
     def __init__(self, moments: NDArray[Any]):
-        self.moments = moments
+        self.moments = moments = np.ascontiguousarray(moments)
         self.n_tasks, self.n_moments = moments.shape
         self.draws = Draws(self.n_tasks)
         dtype, self.flush, lowest = _narrowest(moments)
@@ -119,14 +118,9 @@ class TaskMoments:
         self.base = np.zeros(n_blocks * width)
         self.base[: self.n_moments] = lowest * float(self.n_tasks)
         for block in range(n_blocks):
-            these = slice(block * width, (block + 1) * width)
-            columns = moments[:, these]
-            np.subtract(
-                columns,
-                lowest[these],
-                out=self.table[block, :, : columns.shape[1]],
-                casting="unsafe",
-            )
+            first = block * width
+            count = min(width, self.n_moments - first)
+            resample.pack_rows(moments, first, count, lowest, self.table[block])
         # Measured: a draw, and the 32-byte rows it adds, and the store of a total.
         self.cost_ns = self.n_tasks * (0.2 + 0.1 * vectors) + 1.0 * self.n_moments
 
@@ -136,19 +130,21 @@ class TaskMoments:
         resample.sum_rows(np.zeros(self.n_tasks, dtype=np.int64), self.moments, out)
         return out.T.astype(np.float64)
 
-    def scratch(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def scratch(self) -> Any:
         """What `fill` needs besides, of one thread."""
-        return self.draws.scratch()
+        n_blocks, _, width = self.table.shape
+        return self.draws.scratch(n_blocks), np.empty((resample.TILE, width))
 
     def fill(
         self,
         key: tuple[int, int],
         start: int,
         stop: int,
-        scratch: tuple[NDArray[Any], NDArray[Any]],
+        scratch: Any,
         out: NDArray[np.float64],
     ) -> None:
         """Totals of resamples start .. stop - 1 into the first columns of out."""
+        indices, tile = scratch
         resample.total_resamples(
             *key,
             self.table,
@@ -158,7 +154,8 @@ class TaskMoments:
             self.draws.part_size,
             start,
             stop,
-            *scratch,
+            indices,
+            tile,
             out,
         )
 
@@ -278,21 +275,23 @@ def for_each_block(
     cost_ns is what `use` costs for a resample.
     """
     cost_ns += tasks.cost_ns
-    room = min(chunk_size(n_resamples, cost_ns, _TILE), n_resamples)
+    room = min(chunk_size(n_resamples, cost_ns, resample.TILE), n_resamples)
 
-    def scratch() -> tuple[tuple[NDArray[Any], NDArray[Any]], NDArray[np.float64]]:
+    def scratch() -> tuple[Any, NDArray[np.float64]]:
         return tasks.scratch(), np.empty((tasks.n_moments, room))
 
     def kernel(
         start: int,
         stop: int,
-        held: tuple[tuple[NDArray[Any], NDArray[Any]], NDArray[np.float64]],
+        held: tuple[Any, NDArray[np.float64]],
     ) -> None:
         inner, totals = held
         tasks.fill(key, start, stop, inner, totals)
         use(start, stop, totals[:, : stop - start])
 
-    run_chunks(kernel, n_resamples, cost_ns=cost_ns, workers=workers, lanes=_TILE, scratch=scratch)
+    run_chunks(
+        kernel, n_resamples, cost_ns=cost_ns, workers=workers, lanes=resample.TILE, scratch=scratch
+    )
 
 
 def for_each_left_out(

@@ -31,7 +31,7 @@ def _indices(key, stream, first_group, n_values, n_draws):
     return [word * n_values >> 16 for word in kept]
 
 
-def draws(key, resample, n_tasks, few=8192, part=512):
+def draws(key, resample, n_tasks, few=8192, part=1024):
     """Task indices of one resample."""
     if n_tasks < few:
         return _indices(key, resample, 0, n_tasks, n_tasks)
@@ -40,8 +40,8 @@ def draws(key, resample, n_tasks, few=8192, part=512):
         size = min(part, n_tasks - start)
         stream = resample | 1 << 63
         n = rng.binomial(*key, stream, number << 32, left, size, n_tasks - start)
-        for piece, done in enumerate(range(0, n, 1024)):
-            words = _indices(key, resample | number << 40, piece << 32, size, min(1024, n - done))
+        for piece, done in enumerate(range(0, n, 2048)):
+            words = _indices(key, resample | number << 40, piece << 32, size, min(2048, n - done))
             found += [start + word for word in words]
         left -= n
     return found

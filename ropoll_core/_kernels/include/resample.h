@@ -27,15 +27,18 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "the order of draws is defined by little-endian words");
 
 enum { RESAMPLE_UINT8 = 0, RESAMPLE_INT16 = 1, RESAMPLE_INT32 = 2, RESAMPLE_FLOAT64 = 3 };
-enum { RESAMPLE_TILE = 32, RESAMPLE_GROUP = 128, RESAMPLE_REJECTED = 0xFFFF };
-/* Indices are held times this, which the addresses of rows are multiples of. */
-enum { RESAMPLE_SCALE = 8 };
+enum { RESAMPLE_TILE = 128, RESAMPLE_SHORT_TILE = 32 };
+enum { RESAMPLE_GROUP = 128, RESAMPLE_PIECE = 2048 };
+enum { RESAMPLE_REJECTED = 0xFFFF };
+/* Indices are held shifted left by this: the addresses of rows are multiples of 8. */
+enum { RESAMPLE_SHIFT = 3 };
 
 /* table: n_blocks x n_tasks x (vectors * 32 bytes), 64-byte aligned, columns padded with zeros,
  * vectors <= 8; bytes are below 64. flush: draws whose sum cannot leave the range of the value
  * type, of 16 bits for bytes. base: what totals start from, for each padded column. Indices: of
- * `piece` draws at a time, RESAMPLE_TILE rows index_stride apart where there is one part (then
- * piece = n_tasks), else one row and index_stride 0. Counts: RESAMPLE_TILE x n_parts. */
+ * `piece` draws at a time, which is all n_tasks where there is one part; SHORT_TILE rows
+ * index_stride apart if that one part has several blocks, else one row and index_stride 0. Scratch
+ * of total_resamples: RESAMPLE_TILE doubles for each column of a block. */
 typedef struct {
     counter_key key;
     const void *table;
@@ -52,16 +55,13 @@ static inline uint64_t part_stream(uint64_t resample, int64_t part) {
 
 static inline uint64_t counts_stream(uint64_t resample) { return resample | (uint64_t)1 << 63; }
 
-/* How many of the n_tasks draws of a resample fall into each part. */
-static inline void split_draws(const resample_problem *p, uint64_t resample, int64_t *counts) {
-    int64_t draws = p->n_tasks, tasks = p->n_tasks;
-    for (int64_t part = 0; part < p->n_parts; ++part) {
-        const int64_t size = tasks < p->part_size ? tasks : p->part_size;
-        uniform_pairs source = {p->key, counts_stream(resample), (uint64_t)part << 32};
-        counts[part] = binomial_draw(&source, draws, size, tasks);
-        draws -= counts[part];
-        tasks -= size;
-    }
+/* How many of the draws left after the parts before it fall into a part. */
+static inline int64_t draws_of_part(const resample_problem *p, uint64_t resample, int64_t part,
+                                    int64_t draws_left) {
+    const int64_t tasks = p->n_tasks - part * p->part_size;
+    const int64_t size = tasks < p->part_size ? tasks : p->part_size;
+    uniform_pairs source = {p->key, counts_stream(resample), (uint64_t)part << 32};
+    return binomial_draw(&source, draws_left, size, tasks);
 }
 
 /* The keys of Philox's rounds, as the lanes of its counters want them. */
@@ -87,33 +87,35 @@ namespace resample_variants {
 }  // namespace resample_variants
 
 static inline void total_resamples(int variant, const resample_problem *problem, int64_t start,
-                                   int64_t stop, uint16_t *indices, int64_t *counts, double *out,
-                                   int64_t stride) {
+                                   int64_t stop, uint16_t *indices, double *scratch,
+                                   double *out, int64_t stride) {
 #if ROPOLL_X86
     if (variant == ROPOLL_AVX512)
         return resample_variants::avx512::total_resamples_of(problem, start, stop, indices,
-                                                             counts, out, stride);
+                                                             scratch, out, stride);
     if (variant == ROPOLL_AVX2)
-        return resample_variants::avx2::total_resamples_of(problem, start, stop, indices, counts,
+        return resample_variants::avx2::total_resamples_of(problem, start, stop, indices, scratch,
                                                            out, stride);
 #endif
-    resample_variants::generic::total_resamples_of(problem, start, stop, indices, counts, out,
+    resample_variants::generic::total_resamples_of(problem, start, stop, indices, scratch, out,
                                                    stride);
 }
 
 /* The task indices of one resample, part after part, as total_resamples draws them. Of
- * `problem`: key, n_tasks, part_size, n_parts and piece; counts: n_parts. */
+ * `problem`: key, n_tasks, part_size, n_parts and piece. */
 static inline void draw_tasks(const resample_problem *p, int64_t resample, uint16_t *indices,
-                              int64_t *counts, int64_t *out) {
-    split_draws(p, (uint64_t)resample, counts);
+                              int64_t *out) {
+    int64_t draws_left = p->n_tasks;
     for (int64_t part = 0; part < p->n_parts; ++part) {
         const int64_t first = part * p->part_size, left = p->n_tasks - first;
         const int64_t n_values = left < p->part_size ? left : p->part_size;
-        for (int64_t done = 0, piece = 0; done < counts[part]; done += p->piece, ++piece) {
-            const int64_t n = counts[part] - done < p->piece ? counts[part] - done : p->piece;
+        const int64_t n_draws = draws_of_part(p, (uint64_t)resample, part, draws_left);
+        draws_left -= n_draws;
+        for (int64_t done = 0, piece = 0; done < n_draws; done += p->piece, ++piece) {
+            const int64_t n = n_draws - done < p->piece ? n_draws - done : p->piece;
             resample_variants::generic::draw_indices(p->key, part_stream((uint64_t)resample, part),
                                                      (uint64_t)piece << 32, n_values, n, indices);
-            for (int64_t j = 0; j < n; ++j) *out++ = first + indices[j] / RESAMPLE_SCALE;
+            for (int64_t j = 0; j < n; ++j) *out++ = first + (indices[j] >> RESAMPLE_SHIFT);
         }
     }
 }

@@ -68,30 +68,28 @@ static inline void draw_groups(const round_keys &keys, uint64_t upper, uint64_t 
     }
 }
 
-/* Groups of draws: a scaled index or REJECTED for each word. */
-template <int GROUPS>
-static inline void draw_group_indices(const round_keys &keys, uint64_t upper, uint64_t group,
-                                      uint16_t n_values, uint16_t threshold, uint16_t *indices) {
-    alignas(64) uint64_t words[32 * GROUPS];
-    draw_groups<GROUPS>(keys, upper, group, words);
-    const uint16_t *drawn = (const uint16_t *)words;
-    for (int i = 0; i < GROUPS * RESAMPLE_GROUP; ++i) {
-        const uint16_t value = (uint16_t)((uint32_t)drawn[i] * n_values >> 16);
-        const uint16_t rest = (uint16_t)(drawn[i] * n_values);
-        const uint16_t rejected = rest < threshold ? RESAMPLE_REJECTED : 0;
-        indices[i] = (uint16_t)(value * RESAMPLE_SCALE) | rejected;
-    }
-}
-
-/* Which of 64 indices are REJECTED: bit i for index i. */
-static inline uint64_t find_rejected(const uint16_t *indices) {
-    uint64_t found = 0;
+/* 64 words of a stream to scaled indices, or REJECTED where bit i of the answer is set. */
+static inline uint64_t index_words(const uint16_t *words, uint16_t n_values, uint16_t threshold,
+                                   uint16_t *indices) {
+    uint64_t rejected = 0;
 #if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 64
+    const __m512i n = _mm512_set1_epi16((short)n_values), most = _mm512_set1_epi16((short)threshold);
     for (int i = 0; i < 64; i += 32) {
-        const __m512i words = _mm512_loadu_si512(indices + i);
-        found |= (uint64_t)_mm512_cmpeq_epi16_mask(words, _mm512_set1_epi8(-1)) << i;
+        const __m512i drawn = _mm512_loadu_si512(words + i);
+        const __m512i value = _mm512_mulhi_epu16(drawn, n), rest = _mm512_mullo_epi16(drawn, n);
+        const __mmask32 low = _mm512_cmplt_epu16_mask(rest, most);
+        const __m512i scaled = _mm512_slli_epi16(value, RESAMPLE_SHIFT);
+        _mm512_storeu_si512(indices + i, _mm512_mask_blend_epi16(low, scaled, _mm512_set1_epi8(-1)));
+        rejected |= (uint64_t)low << i;
     }
-#elif ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 32
+#else
+    for (int i = 0; i < 64; ++i) {
+        const uint16_t value = (uint16_t)((uint32_t)words[i] * n_values >> 16);
+        const uint16_t rest = (uint16_t)(words[i] * n_values);
+        const uint16_t mark = rest < threshold ? RESAMPLE_REJECTED : 0;
+        indices[i] = (uint16_t)(value << RESAMPLE_SHIFT) | mark;
+    }
+#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 32
     const __m256i marked = _mm256_set1_epi8(-1);
     for (int i = 0; i < 64; i += 32) {
         const __m256i low = _mm256_loadu_si256((const __m256i *)(indices + i));
@@ -99,50 +97,76 @@ static inline uint64_t find_rejected(const uint16_t *indices) {
         const __m256i both = _mm256_packs_epi16(_mm256_cmpeq_epi16(low, marked),
                                                 _mm256_cmpeq_epi16(high, marked));
         const __m256i ordered = _mm256_permute4x64_epi64(both, 0xD8);
-        found |= (uint64_t)(uint32_t)_mm256_movemask_epi8(ordered) << i;
+        rejected |= (uint64_t)(uint32_t)_mm256_movemask_epi8(ordered) << i;
     }
 #else
     uint16_t any = 0;
     for (int i = 0; i < 64; ++i) any |= (uint16_t)-(indices[i] == RESAMPLE_REJECTED);
-    if (!any) return 0;
-    for (int i = 0; i < 64; ++i) found |= (uint64_t)(indices[i] == RESAMPLE_REJECTED) << i;
+    if (any)
+        for (int i = 0; i < 64; ++i) rejected |= (uint64_t)(indices[i] == RESAMPLE_REJECTED) << i;
 #endif
-    return found;
+#endif
+    return rejected;
 }
 
-/* n_draws indices below n_values <= 2^13, times SCALE, from group first_group of the stream on.
- * `indices` has room for whole groups. */
+/* The draws of a stream below n_values <= 2^13. */
+typedef struct {
+    round_keys keys;
+    uint64_t upper;
+    uint16_t n_values, threshold;
+} draw_source;
+
+/* Indices of GROUPS groups, and which of each 64 are REJECTED. */
+template <int GROUPS>
+static inline void index_groups(const draw_source &source, uint64_t group, uint16_t *indices,
+                                uint64_t *rejected) {
+    alignas(64) uint64_t words[32 * GROUPS];
+    draw_groups<GROUPS>(source.keys, source.upper, group, words);
+    for (int i = 0; i < GROUPS * RESAMPLE_GROUP / 64; ++i)
+        rejected[i] = index_words((const uint16_t *)words + 64 * i, source.n_values,
+                                  source.threshold, indices + 64 * i);
+}
+
+/* n_draws indices below n_values <= 2^13, scaled, from group first_group of the stream on.
+ * `indices` has room for whole groups, n_draws <= 2^13. */
 static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group, int64_t n_values,
                          int64_t n_draws, uint16_t *indices) {
-    const uint16_t n = (uint16_t)n_values, threshold = (uint16_t)(65536 % n_values);
+    const draw_source source = {schedule(key), stream ^ key.low, (uint16_t)n_values,
+                                (uint16_t)(65536 % n_values)};
     const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
-    const round_keys keys = schedule(key);
-    const uint64_t upper = stream ^ key.low;
+    uint64_t rejected[(1 << 13) / 64];
     int64_t g = 0;
     for (; g + 4 <= n_groups; g += 4)
-        draw_group_indices<4>(keys, upper, first_group + (uint64_t)g, n, threshold,
-                              indices + g * RESAMPLE_GROUP);
+        index_groups<4>(source, first_group + (uint64_t)g, indices + g * RESAMPLE_GROUP,
+                        rejected + 2 * g);
     for (; g < n_groups; ++g)
-        draw_group_indices<1>(keys, upper, first_group + (uint64_t)g, n, threshold,
-                              indices + g * RESAMPLE_GROUP);
-    if (!threshold) return;
+        index_groups<1>(source, first_group + (uint64_t)g, indices + g * RESAMPLE_GROUP,
+                        rejected + 2 * g);
+    if (!source.threshold) return;
     uint16_t more[RESAMPLE_GROUP];
     uint16_t *spare = indices + n_draws, *end = indices + n_groups * RESAMPLE_GROUP;
-    uint64_t group = first_group + (uint64_t)n_groups;
-    for (int64_t first = 0; first < n_draws; first += 64) {
-        /* `indices` goes on to the end of the group, so a whole step can be looked at. */
-        uint64_t left = find_rejected(indices + first);
-        if (n_draws - first < 64) left &= ((uint64_t)1 << (n_draws - first)) - 1;
-        for (; left; left &= left - 1) {
-            uint16_t *place = indices + first + __builtin_ctzll(left);
-            while (*place == RESAMPLE_REJECTED) {
+    uint64_t group = first_group + (uint64_t)n_groups, unused[2];
+    if (n_draws % 64) rejected[n_draws / 64] &= ((uint64_t)1 << n_draws % 64) - 1;
+    const int64_t n_masks = (n_draws + 63) / 64;
+    for (int64_t first = 0; first < n_masks; first += 64) {
+        /* One loop over all that are rejected: a branch that is guessed wrong costs as much as
+         * thirty draws. */
+        uint64_t masks = 0;
+        for (int64_t i = first; i < n_masks && i < first + 64; ++i)
+            masks |= (uint64_t)(rejected[i] != 0) << (i - first);
+        while (masks) {
+            const int64_t i = first + __builtin_ctzll(masks);
+            uint16_t *place = indices + 64 * i + __builtin_ctzll(rejected[i]);
+            rejected[i] &= rejected[i] - 1;
+            masks &= ~((uint64_t)(rejected[i] == 0) << (i - first));
+            do {
                 if (spare == end) {
-                    draw_group_indices<1>(keys, upper, group++, n, threshold, more);
+                    index_groups<1>(source, group++, more, unused);
                     spare = more;
                     end = more + RESAMPLE_GROUP;
                 }
                 *place = *spare++;
-            }
+            } while (*place == RESAMPLE_REJECTED);
         }
     }
 }
@@ -154,10 +178,21 @@ template <int VECTORS> struct row_cut {
     enum { PARTS = VECTORS * 32 / BYTES };
 };
 
+/* What sums of a type of moments go on in, and the place of column c of `width` there: bytes are
+ * added as even columns and odd ones. */
+template <typename Value> struct totals_of {
+    typedef double type;
+    static int64_t place(int64_t c, int64_t) { return c; }
+};
+template <> struct totals_of<uint8_t> {
+    typedef uint32_t type;
+    static int64_t place(int64_t c, int64_t width) { return c / 2 + c % 2 * (width / 2); }
+};
+
 /* The row of a scaled index. */
 template <typename Row, int VECTORS>
 static inline const Row *row_at(const void *table, uint16_t index) {
-    return (const Row *)((const char *)table + (size_t)index * (VECTORS * 32 / RESAMPLE_SCALE));
+    return (const Row *)((const char *)table + (size_t)index * (VECTORS * 32 >> RESAMPLE_SHIFT));
 }
 
 /* Add the drawn rows of one block of columns to totals. Sums run in Value for at most `flush`
@@ -180,45 +215,61 @@ static void sum_block(const Value *table, const uint16_t *indices, int64_t n_dra
     }
 }
 
-/* The same for bytes below 64: four rows are added as bytes, such sums in 16-bit lanes, those of
- * even and of odd columns apart, for at most `flush` draws. */
-template <int VECTORS>
-static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
-                      int64_t flush, double *totals) {
+/* Sums of rows of bytes in 16-bit lanes: of the pairs of an even column and the odd one after it,
+ * and of the odd columns alone. */
+template <int VECTORS> struct byte_sums {
     enum { BYTES = row_cut<VECTORS>::BYTES, PARTS = row_cut<VECTORS>::PARTS };
-    enum { WIDTH = VECTORS * 32 };
     typedef uint8_t row __attribute__((vector_size(BYTES)));
     typedef uint16_t half_row __attribute__((vector_size(BYTES)));
+    half_row pairs[PARTS], odd[PARTS];
+
+    void add_one(const uint8_t *table, uint16_t index) {
+        const half_row *drawn = row_at<half_row, VECTORS>(table, index);
+        for (int v = 0; v < PARTS; ++v) {
+            pairs[v] += drawn[v];
+            odd[v] += drawn[v] >> 8;
+        }
+    }
+
+    void add_four(const uint8_t *table, const uint16_t *indices) {
+        uint64_t four; /* indices in one load: loads are what this waits for */
+        memcpy(&four, indices, sizeof four);
+        const row *a = row_at<row, VECTORS>(table, (uint16_t)four);
+        const row *b = row_at<row, VECTORS>(table, (uint16_t)(four >> 16));
+        const row *c = row_at<row, VECTORS>(table, (uint16_t)(four >> 32));
+        const row *d = row_at<row, VECTORS>(table, (uint16_t)(four >> 48));
+        for (int v = 0; v < PARTS; ++v) {
+            const half_row sum = (half_row)((a[v] + b[v]) + (c[v] + d[v]));
+            pairs[v] += sum;
+            odd[v] += sum >> 8;
+        }
+    }
+};
+
+/* The same for bytes below 64, four rows of which are added as bytes. */
+template <int VECTORS>
+static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
+                      int64_t flush, uint32_t *totals) {
+    enum { WIDTH = VECTORS * 32 };
     for (int64_t start = 0; start < n_draws; start += flush) {
         const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
-        half_row even[PARTS] = {}, odd[PARTS] = {};
+        byte_sums<VECTORS> sums = {};
         int64_t j = start;
-        for (; j + 4 <= stop; j += 4) {
-            uint64_t four; /* indices in one load: loads are what this loop waits for */
-            memcpy(&four, indices + j, sizeof four);
-            const row *a = row_at<row, VECTORS>(table, (uint16_t)four);
-            const row *b = row_at<row, VECTORS>(table, (uint16_t)(four >> 16));
-            const row *c = row_at<row, VECTORS>(table, (uint16_t)(four >> 32));
-            const row *d = row_at<row, VECTORS>(table, (uint16_t)(four >> 48));
-            for (int v = 0; v < PARTS; ++v) {
-                const half_row sum = (half_row)((a[v] + b[v]) + (c[v] + d[v]));
-                even[v] += sum & 0xFF;
-                odd[v] += sum >> 8;
-            }
+        for (; j + 8 <= stop; j += 8) {
+            sums.add_four(table, indices + j);
+            sums.add_four(table, indices + j + 4);
         }
-        for (; j < stop; ++j) {
-            const half_row *drawn = row_at<half_row, VECTORS>(table, indices[j]);
-            for (int v = 0; v < PARTS; ++v) {
-                even[v] += drawn[v] & 0xFF;
-                odd[v] += drawn[v] >> 8;
-            }
+        if (j + 4 <= stop) {
+            sums.add_four(table, indices + j);
+            j += 4;
         }
-        uint16_t sums[2][WIDTH / 2];
-        memcpy(sums[0], even, sizeof even);
-        memcpy(sums[1], odd, sizeof odd);
+        for (; j < stop; ++j) sums.add_one(table, indices[j]);
+        uint16_t pairs[WIDTH / 2], odd[WIDTH / 2];
+        memcpy(pairs, sums.pairs, sizeof pairs);
+        memcpy(odd, sums.odd, sizeof odd);
         for (int i = 0; i < WIDTH / 2; ++i) {
-            totals[2 * i] += (double)sums[0][i];
-            totals[2 * i + 1] += (double)sums[1][i];
+            totals[i] += (uint16_t)(pairs[i] - (odd[i] << 8));
+            totals[WIDTH / 2 + i] += odd[i];
         }
     }
 }
@@ -231,13 +282,13 @@ static inline void sum_rows(const Value *table, const uint16_t *indices, int64_t
 
 template <int VECTORS>
 static inline void sum_rows(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
-                            int64_t flush, double *totals) {
+                            int64_t flush, uint32_t *totals) {
     sum_bytes<VECTORS>(table, indices, n_draws, flush, totals);
 }
 
-template <typename Value>
+template <typename Value, typename Total>
 static void sum_any_block(int vectors, const Value *table, const uint16_t *indices,
-                          int64_t n_draws, int64_t flush, double *totals) {
+                          int64_t n_draws, int64_t flush, Total *totals) {
     switch (vectors) {
     case 1: return sum_rows<1>(table, indices, n_draws, flush, totals);
     case 2: return sum_rows<2>(table, indices, n_draws, flush, totals);
@@ -252,9 +303,9 @@ static void sum_any_block(int vectors, const Value *table, const uint16_t *indic
 
 /* Draws of one resample from one part, added up piece by piece. With `held`, `indices` has the
  * (only) piece already. */
-template <typename Value>
+template <typename Value, typename Total>
 static void sum_part(const resample_problem *p, const Value *table, uint64_t resample,
-                     int64_t part, int64_t n_draws, int held, uint16_t *indices, double *totals) {
+                     int64_t part, int64_t n_draws, int held, uint16_t *indices, Total *totals) {
     const int64_t first = part * p->part_size;
     const int64_t left = p->n_tasks - first;
     const int64_t n_values = left < p->part_size ? left : p->part_size;
@@ -267,48 +318,66 @@ static void sum_part(const resample_problem *p, const Value *table, uint64_t res
     }
 }
 
+/* Ask for a share, that of resample r of `count`, of the rows of the part after this one. */
+static inline void fetch_next(const resample_problem *p, const void *table, int64_t part,
+                              int64_t r, int64_t count) {
+    if (part + 1 >= p->n_parts) return;
+    const int64_t row = p->vectors * 32, after = p->n_tasks - (part + 1) * p->part_size;
+    const int64_t bytes = (after < p->part_size ? after : p->part_size) * row;
+    const char *next = (const char *)table + p->part_size * row;
+    for (int64_t i = bytes * r / count; i < bytes * (r + 1) / count; i += 64)
+        __builtin_prefetch(next + i, 0, 2);
+}
+
 /* Moment totals of resamples start .. stop - 1, written as columns of out (n_moments, stride). */
 template <typename Value>
 static void total_resamples(const resample_problem *p, int64_t start, int64_t stop,
-                            uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
-    enum { MOST = 8 * 32 / sizeof(Value) };
+                            uint16_t *indices, double *scratch, double *out, int64_t stride) {
+    typedef totals_of<Value> sums;
     const int64_t width = (int64_t)p->vectors * (int64_t)(32 / sizeof(Value));
-    double tile[RESAMPLE_TILE * MOST];
-    for (int64_t first = start; first < stop; first += RESAMPLE_TILE) {
-        const int64_t left = stop - first, count = left < RESAMPLE_TILE ? left : RESAMPLE_TILE;
-        for (int64_t r = 0; r < count; ++r)
-            split_draws(p, (uint64_t)(first + r), counts + r * p->n_parts);
+    typename sums::type *tile = (typename sums::type *)scratch;
+    /* One part stays in cache anyhow, and its draws or totals should too. */
+    const int64_t most = p->n_parts == 1 ? RESAMPLE_SHORT_TILE : RESAMPLE_TILE;
+    for (int64_t first = start; first < stop; first += most) {
+        const int64_t left = stop - first, count = left < most ? left : most;
         for (int64_t b = 0; b < p->n_blocks; ++b) {
-            for (int64_t r = 0; r < count; ++r)
-                for (int64_t c = 0; c < width; ++c) tile[r * width + c] = p->base[b * width + c];
+            const Value *block = (const Value *)p->table + b * p->n_tasks * width;
+            int64_t draws_left[RESAMPLE_TILE];
+            for (int64_t r = 0; r < count; ++r) draws_left[r] = p->n_tasks;
+            memset(tile, 0, (size_t)(count * width) * sizeof *tile);
             /* Resamples inside, parts outside: the rows of a part stay in cache. */
             for (int64_t part = 0; part < p->n_parts; ++part) {
-                const Value *table =
-                    (const Value *)p->table + (b * p->n_tasks + part * p->part_size) * width;
-                for (int64_t r = 0; r < count; ++r)
-                    sum_part<Value>(p, table, (uint64_t)(first + r), part,
-                                    counts[r * p->n_parts + part], p->n_parts == 1 && b > 0,
+                const Value *table = block + part * p->part_size * width;
+                for (int64_t r = 0; r < count; ++r) {
+                    const uint64_t resample = (uint64_t)(first + r);
+                    const int64_t n_draws = draws_of_part(p, resample, part, draws_left[r]);
+                    draws_left[r] -= n_draws;
+                    fetch_next(p, table, part, r, count);
+                    sum_part<Value>(p, table, resample, part, n_draws, p->n_parts == 1 && b > 0,
                                     indices + r * p->index_stride, tile + r * width);
+                }
             }
             const int64_t columns = p->n_moments - b * width;
             for (int64_t m = 0; m < (columns < width ? columns : width); ++m) {
+                const double base = p->base[b * width + m];
+                const typename sums::type *from = tile + sums::place(m, width);
                 double *column = out + (b * width + m) * stride + (first - start);
-                for (int64_t r = 0; r < count; ++r) column[r] = tile[r * width + m];
+                for (int64_t r = 0; r < count; ++r) column[r] = base + (double)from[r * width];
             }
         }
     }
 }
 
 static void total_resamples_of(const resample_problem *p, int64_t start, int64_t stop,
-                               uint16_t *indices, int64_t *counts, double *out, int64_t stride) {
+                               uint16_t *indices, double *scratch, double *out, int64_t stride) {
     if (p->value == RESAMPLE_UINT8)
-        total_resamples<uint8_t>(p, start, stop, indices, counts, out, stride);
+        total_resamples<uint8_t>(p, start, stop, indices, scratch, out, stride);
     else if (p->value == RESAMPLE_INT16)
-        total_resamples<int16_t>(p, start, stop, indices, counts, out, stride);
+        total_resamples<int16_t>(p, start, stop, indices, scratch, out, stride);
     else if (p->value == RESAMPLE_INT32)
-        total_resamples<int32_t>(p, start, stop, indices, counts, out, stride);
+        total_resamples<int32_t>(p, start, stop, indices, scratch, out, stride);
     else
-        total_resamples<double>(p, start, stop, indices, counts, out, stride);
+        total_resamples<double>(p, start, stop, indices, scratch, out, stride);
 }
 
 }  // namespace ROPOLL_NS
