@@ -79,6 +79,21 @@ def subset_loop(ballots: Any, signal: Any, labels: Any, panels: Any) -> list[flo
     return [exhaustive_loop(ballots[:, panel], signal, labels) for panel in panels]
 
 
+def numpy_moments(ballots: Any, signal: Any, labels: Any, tasks: Any) -> list[Any]:
+    """The same 42 sums by task, of panels without gaps: a bincount each."""
+    k = ballots.shape[1]
+    ones = ballots.sum(axis=1, dtype=np.int16)
+    decision = 2 * ones > k
+    pivotal = (ones == k // 2) | (ones == k // 2 + 1)
+    right = signal == labels
+    flips = pivotal * (decision != signal) * np.where(decision, ones, k - ones)
+    errors = np.column_stack([ballots, signal]) != labels[:, None]
+    columns = [pivotal, np.where(right, flips, -flips), decision == labels, right, pivotal & right]
+    columns += list(errors.T)
+    columns += [errors[:, i] & errors[:, j] for i in range(k + 1) for j in range(i + 1, k + 1)]
+    return [np.bincount(tasks), *(np.bincount(tasks, weights=column) for column in columns)]
+
+
 def measure(n_queries: int = 10_000_000, rounds: int = 7) -> list[Row]:
     """The table; `n_queries` is the size of the large problem."""
     large = make_panel(n_queries, 7)
@@ -109,14 +124,13 @@ def measure(n_queries: int = 10_000_000, rounds: int = 7) -> list[Row]:
             "NumPy loop, uniform only": lambda: exhaustive_loop(*large),
             "reading the bytes": read,
         },
-        targets={"NumPy loop, uniform only": 30},
+        targets={"NumPy loop, uniform only": 30, "reading the bytes": 0.35},
         scale={"reading the bytes": 9 * n_queries / n_bytes},
     )
     add(
         "the one pass over the data",
         case,
         {"ours": lambda: votes.distinct_ballots(*large), "reading the bytes": read},
-        targets={"reading the bytes": 0.35},
         scale={"reading the bytes": 9 * n_queries / n_bytes},
     )
     add(
@@ -161,7 +175,7 @@ def measure(n_queries: int = 10_000_000, rounds: int = 7) -> list[Row]:
         "3,241 x 7, 463 tasks",
         {
             "ours": lambda: votes.task_moments(*small, tasks=tasks),
-            "NumPy loop, uniform only": lambda: exhaustive_loop(*small),
+            "NumPy, a bincount each": lambda: numpy_moments(*small, tasks),
         },
     )
     return table

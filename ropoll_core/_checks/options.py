@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_choice", "as_count", "as_flag", "as_plain_array", "as_real"]
+__all__ = ["as_choice", "as_count", "as_flag", "as_plain_array", "as_real", "refuse_options"]
 
 
 def as_plain_array(value: Any, argument: str, *, fill: str = "") -> NDArray[Any]:
@@ -80,3 +80,10 @@ def as_flag(value: Any, argument: str) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"{argument} must be True or False, got {value!r}")
     return value
+
+
+def refuse_options(options: Collection[str], *names: str) -> None:
+    """Raise for options of a method that its caller decides: arguments of their own, outputs."""
+    for name in names:
+        if name in options:
+            raise TypeError(f"options must not hold {name!r}, which is not theirs to decide here")

@@ -1,31 +1,39 @@
 from typing import Any
 
-def stratum_rows(
-    ones: Any,
-    valid: Any,
+def count_sides(rule: int) -> int: ...
+def outcome_table(rule: int, size: int, out: Any) -> None: ...
+def panel_columns(
+    votes: Any,
     signal: Any,
     labels: Any,
+    rule: int,
+    size: int,
+    columns: Any,
+    sides: Any,
+) -> None: ...
+def stratum_rows(
+    columns: Any,
+    sides: Any,
     counts: Any,
     panels: Any,
     rule: int,
+    outcomes: Any,
     out: Any,
     gain: Any,
     start: int,
     stop: int,
-    scratch: Any,
+    block: Any,
+    n_in: Any,
     gains: Any,
 ) -> None: ...
 def task_rows(
-    ones: Any,
-    valid: Any,
-    signal: Any,
-    labels: Any,
+    columns: Any,
+    sides: Any,
     codes: Any,
     panels: Any,
-    rule: int,
-    shares: Any,
+    outcomes: Any,
     out: Any,
     start: int,
     stop: int,
-    scratch: Any,
+    block: Any,
 ) -> None: ...

@@ -1,136 +1,161 @@
-"""Sub-panels: the table of strata of every panel that a list of judges makes.
+"""Sub-panels: sums over the queries for every panel that a list of judges makes.
 
-Ballots come by column, `ones` and `valid` (n_judges, n_rows) of bytes 0 and 1, so that the
-tallies of a panel are sums of a few columns, many rows to an instruction; the rest of a row is
-without branches, as ballots are noise.
+In a panel of `size` judges a query falls in the cell
+    (n_valid (size + 1) + ones) n_sides + side
+where its side is (signal + 1) 3 + label + 1, and 9 (vote + 1) more if the rule is a judge who
+votes so. What a query adds to any sum depends on its cell alone, and `outcomes` says what: a
+query with a ballot and a label, whether it is pivotal, its gain (counted in 1/n_valid under
+UNIFORM, else in ones), and whether the panel is right. A panel costs no more than adding up a
+few columns, many rows to an instruction, and one step a row.
 
-Contract: as in substitution.pyx, and rows come with counts; a ballot that is 1 is valid.
-`panels` holds judge numbers, one panel a row; `scratch` is (2, n) bytes pairs of one thread,
-n > 0, and rows are taken n at a time. A row without a label, or without a valid ballot in the
-sub-panel, is left out of it. Work is cut by panel, so one thread finishes each.
+Contract: as in substitution.pyx. `panels` holds judge numbers, one panel a row; columns and sides
+come from `panel_columns`; `block` is scratch of one thread, not empty, and rows are taken that
+many at a time. Work is cut by panel, so one thread finishes each.
 """
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 
 from ropoll_core._kernels.substitution cimport UNIFORM, can_flip, flips_of
 
 
-cdef inline void sum_columns(
-    const uint8_t[:, ::1] columns, const int32_t[::1] panel, Py_ssize_t first, Py_ssize_t n,
-    uint16_t *out
+def count_sides(int64_t rule):
+    """How many sides there are under the rule."""
+    return 27 if rule >= 0 else 9
+
+
+def outcome_table(int64_t rule, int64_t size, int64_t[:, ::1] out):
+    """Fill (n_cells, 4): query, pivotal, gain, right. Cells that no query has are 0."""
+    cdef int64_t k, s, side, n_sides = count_sides(rule)
+    cdef int64_t gain
+    cdef int8_t signal, label, vote
+    cdef int64_t *to
+    out[:, :] = 0
+    for k in range(1, size + 1):
+        for s in range(k + 1):
+            for side in range(n_sides):
+                vote, signal, label = side // 9 - 1, side // 3 % 3 - 1, side % 3 - 1
+                if label < 0:
+                    continue
+                to = &out[(k * (size + 1) + s) * n_sides + side, 0]
+                to[0] = 1
+                to[1] = s == k // 2 or s == k // 2 + 1
+                to[3] = (2 * s > k) == label
+                if can_flip(s, k, signal):
+                    gain = flips_of(rule, s, k, signal, vote)
+                    to[2] = gain if signal == label else -gain
+
+
+def panel_columns(
+    const int8_t[:, ::1] votes,
+    const int8_t[:] signal,
+    const int8_t[:] labels,
+    int64_t rule,
+    int64_t size,
+    int32_t[:, ::1] columns,
+    int32_t[::1] sides,
+):
+    """What each ballot adds to the number of a cell, (n_judges, n_rows), and the sides."""
+    cdef Py_ssize_t i, j, n_judges = votes.shape[1]
+    cdef int32_t n_sides = count_sides(rule)
+    cdef int32_t valid = n_sides * <int32_t> (size + 1)
+    cdef int8_t vote
+    with nogil:
+        for i in range(votes.shape[0]):
+            sides[i] = (signal[i] + 1) * 3 + labels[i] + 1
+            if rule >= 0:
+                sides[i] += 9 * (votes[i, rule] + 1)
+            for j in range(n_judges):
+                vote = votes[i, j]
+                columns[j, i] = (vote >= 0) * valid + (vote == 1) * n_sides
+
+
+cdef inline void find_cells(
+    const int32_t[:, ::1] columns, const int32_t[::1] sides, const int32_t[::1] panel,
+    Py_ssize_t first, Py_ssize_t n, int32_t *cells
 ) noexcept nogil:
     cdef Py_ssize_t i, j
-    cdef const uint8_t *column
+    cdef const int32_t *column = &sides[first]
     for i in range(n):
-        out[i] = 0
+        cells[i] = column[i]
     for j in range(panel.shape[0]):
         column = &columns[panel[j], first]
         for i in range(n):
-            out[i] += column[i]
-
-
-cdef inline int64_t signed_flips(
-    int64_t rule, int32_t ones, int32_t valid, int8_t signal, int8_t label, int8_t vote
-) noexcept nogil:
-    """Replacements that put the decision right, or minus those that put it wrong."""
-    cdef int64_t flips = flips_of(rule, ones, valid, signal, vote)
-    return can_flip(ones, valid, signal) * flips * (2 * (signal == label) - 1)
-
-
-cdef inline int8_t vote_of(
-    const uint8_t[:, ::1] ones, const uint8_t[:, ::1] valid, int64_t judge, Py_ssize_t row
-) noexcept nogil:
-    return <int8_t> (ones[judge, row] + valid[judge, row] - 1) if judge >= 0 else 0
+            cells[i] += column[i]
 
 
 def stratum_rows(
-    const uint8_t[:, ::1] ones,
-    const uint8_t[:, ::1] valid,
-    const int8_t[:] signal,
-    const int8_t[:] labels,
+    const int32_t[:, ::1] columns,
+    const int32_t[::1] sides,
     const int64_t[:] counts,
     const int32_t[:, ::1] panels,
     int64_t rule,
+    const int64_t[:, ::1] outcomes,
     int64_t[:, :, ::1] out,
     double[:, ::1] gain,
     Py_ssize_t start,
     Py_ssize_t stop,
-    uint16_t[:, ::1] scratch,
-    int64_t[:, ::1] gains,
+    int32_t[::1] block,
+    int64_t[::1] n_in,
+    int64_t[::1] gains,
 ):
     """out[panel, 0 or 1, slot] counts queries and errors, gain[panel, slot] sums the gain.
 
-    slot = stratum + size of the panel. `gains` is scratch too, (size + 1, 2 size + 1).
+    slot = stratum + size of the panel. `n_in` and `gains` are scratch too, of n_cells and
+    2 size + 1; `out` and `gain` are 0 on entry.
     """
-    cdef Py_ssize_t p, first, n, i, row, slot, size = panels.shape[1]
-    cdef int32_t s, k, lean
-    cdef int64_t count
-    cdef bint scored
+    cdef Py_ssize_t p, first, n, i, slot, size = panels.shape[1]
+    cdef Py_ssize_t n_sides = n_in.shape[0] // ((size + 1) * (size + 1))
+    cdef int64_t k, s, lean, cell
     with nogil:
         for p in range(start, stop):
-            gains[:, :] = 0
+            n_in[:] = 0
             first = 0
-            while first < ones.shape[1]:
-                n = min(scratch.shape[1], ones.shape[1] - first)
-                sum_columns(ones, panels[p], first, n, &scratch[0, 0])
-                sum_columns(valid, panels[p], first, n, &scratch[1, 0])
+            while first < sides.shape[0]:
+                n = min(block.shape[0], sides.shape[0] - first)
+                find_cells(columns, sides, panels[p], first, n, &block[0])
                 for i in range(n):
-                    row = first + i
-                    s, k = scratch[0, i], scratch[1, i]
-                    scored = (labels[row] >= 0) & (k > 0)
-                    lean = 2 * s - k
-                    slot = size + (lean if (lean >= 0) | (k % 2 == 0) else -lean)
-                    count = counts[row] * scored
-                    out[p, 0, slot] += count
-                    out[p, 1, slot] += count * ((lean > 0) != labels[row])
-                    gains[k, slot] += count * signed_flips(
-                        rule, s, k, signal[row], labels[row], vote_of(ones, valid, rule, row)
-                    )
+                    n_in[block[i]] += counts[first + i]
                 first += n
-            for slot in range(2 * size + 1):
-                gain[p, slot] = 0
-                for k in range(1, <int32_t> size + 1):
-                    gain[p, slot] += <double> gains[k, slot] / (k if rule == UNIFORM else 1)
+            for k in range(1, size + 1):
+                gains[:] = 0
+                for s in range(k + 1):
+                    lean = 2 * s - k
+                    slot = size + (-lean if lean < 0 and k % 2 == 1 else lean)
+                    cell = (k * (size + 1) + s) * n_sides
+                    for cell in range(cell, cell + n_sides):
+                        out[p, 0, slot] += n_in[cell] * outcomes[cell, 0]
+                        out[p, 1, slot] += n_in[cell] * (outcomes[cell, 0] - outcomes[cell, 3])
+                        gains[slot] += n_in[cell] * outcomes[cell, 2]
+                for slot in range(2 * size + 1):
+                    gain[p, slot] += <double> gains[slot] / (k if rule == UNIFORM else 1)
 
 
 def task_rows(
-    const uint8_t[:, ::1] ones,
-    const uint8_t[:, ::1] valid,
-    const int8_t[:] signal,
-    const int8_t[:] labels,
+    const int32_t[:, ::1] columns,
+    const int32_t[::1] sides,
     const int64_t[:] codes,
     const int32_t[:, ::1] panels,
-    int64_t rule,
-    const int64_t[::1] shares,
+    const int64_t[:, ::1] outcomes,
     int64_t[:, :, ::1] out,
     Py_ssize_t start,
     Py_ssize_t stop,
-    uint16_t[:, ::1] scratch,
+    int32_t[::1] block,
 ):
-    """out[panel, task]: n, n_pivotal, gain (in units as in task_moments.pyx), panel_correct."""
-    cdef Py_ssize_t p, first, n, i, row
-    cdef int32_t s, k, half
-    cdef int64_t flips
-    cdef bint scored
+    """Add the outcomes of each query to out[panel, task]."""
+    cdef Py_ssize_t p, first, n, i
+    cdef const int64_t *of
     cdef int64_t *to
     with nogil:
         for p in range(start, stop):
             first = 0
-            while first < ones.shape[1]:
-                n = min(scratch.shape[1], ones.shape[1] - first)
-                sum_columns(ones, panels[p], first, n, &scratch[0, 0])
-                sum_columns(valid, panels[p], first, n, &scratch[1, 0])
+            while first < sides.shape[0]:
+                n = min(block.shape[0], sides.shape[0] - first)
+                find_cells(columns, sides, panels[p], first, n, &block[0])
                 for i in range(n):
-                    row = first + i
-                    s, k = scratch[0, i], scratch[1, i]
-                    scored = (labels[row] >= 0) & (k > 0)
-                    half = k >> 1
-                    flips = scored * signed_flips(
-                        rule, s, k, signal[row], labels[row], vote_of(ones, valid, rule, row)
-                    )
-                    to = &out[p, codes[row], 0]
-                    to[0] += scored
-                    to[1] += scored & ((s == half) | (s == half + 1))
-                    to[2] += flips * (shares[k] if rule == UNIFORM else 1)
-                    to[3] += scored & ((s > half) == labels[row])
+                    of = &outcomes[block[i], 0]
+                    to = &out[p, codes[first + i], 0]
+                    to[0] += of[0]
+                    to[1] += of[1]
+                    to[2] += of[2]
+                    to[3] += of[3]
                 first += n

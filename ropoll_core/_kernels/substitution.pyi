@@ -25,3 +25,12 @@ def weighted_stratum_rows(
     start: int,
     stop: int,
 ) -> None: ...
+def weighted_flip_rows(
+    votes: Any,
+    weights: Any,
+    rule: int,
+    flips: Any,
+    of: Any,
+    start: int,
+    stop: int,
+) -> None: ...

@@ -82,6 +82,29 @@ cdef inline bint decision_after(
     return decide_weighted(lean - 2 * weight if vote else lean + 2 * weight, slack, 0)
 
 
+cdef inline int64_t weighted_flips(
+    const int8_t *row, const double *w, Py_ssize_t n_judges, int64_t rule, WeightedCount c,
+    bint *pivotal, int64_t *of
+) noexcept nogil:
+    """How many replacements of those the rule draws from, `of`, let the other side win."""
+    cdef double slack = TIE * c.total
+    cdef int8_t decision = decide_weighted(c.lean, slack, 0)
+    cdef int64_t flips = 0
+    cdef Py_ssize_t j
+    pivotal[0] = False
+    for j in range(n_judges):
+        if row[j] >= 0 and w[j] > 0:
+            if decision_after(c.lean, row[j], w[j], slack) != decision:
+                pivotal[0] = True
+                flips += row[j] == decision and (rule < 0 or rule == j)
+    of[0] = 1
+    if rule == UNIFORM:
+        of[0] = c.valid
+    elif rule == MAJORITY:
+        of[0] = c.ones if decision else c.valid - c.ones
+    return flips
+
+
 def weighted_stratum_rows(
     const int8_t[:, ::1] votes,
     const double[:, ::1] weights,
@@ -96,36 +119,45 @@ def weighted_stratum_rows(
     Py_ssize_t stop,
 ):
     """The same for weighted panels, every replacement tried."""
-    cdef Py_ssize_t i, j, n_judges = votes.shape[1]
+    cdef Py_ssize_t i, n_judges = votes.shape[1]
     cdef Py_ssize_t step = n_judges if weights.shape[0] > 1 else 0
-    cdef const int8_t *row
     cdef const double *w
     cdef WeightedCount c
     cdef int8_t decision
     cdef bint pivotal
     cdef int64_t flips, of
-    cdef double slack
     with nogil:
         for i in range(start, stop):
-            row = &votes[i, 0]
             w = &weights[0, 0] + i * step
-            c = count_weighted(row, w, n_judges)
+            c = count_weighted(&votes[i, 0], w, n_judges)
             if c.valid == 0 or labels[i] < 0:
                 left_out[c.valid > 0] += counts[i]
                 continue
-            slack = TIE * c.total
-            decision = decide_weighted(c.lean, slack, 0)
-            pivotal = False
-            flips = 0
-            for j in range(n_judges):
-                if row[j] >= 0 and w[j] > 0:
-                    if decision_after(c.lean, row[j], w[j], slack) != decision:
-                        pivotal = True
-                        flips += row[j] == decision and (rule < 0 or rule == j)
+            decision = decide_weighted(c.lean, TIE * c.total, 0)
+            flips = weighted_flips(&votes[i, 0], w, n_judges, rule, c, &pivotal, &of)
             add_query(&sums[labels[i], pivotal, 0], counts[i], decision, signal[i], labels[i])
             if flips > 0 and signal[i] == 1 - decision:
-                of = c.ones if decision else c.valid - c.ones
-                of = c.valid if rule == UNIFORM else of if rule == MAJORITY else 1
-                gains[labels[i], 1, of] += (
-                    flips * (counts[i] if signal[i] == labels[i] else -counts[i])
-                )
+                flips *= counts[i] if signal[i] == labels[i] else -counts[i]
+                gains[labels[i], 1, of] += flips
+
+
+def weighted_flip_rows(
+    const int8_t[:, ::1] votes,
+    const double[:, ::1] weights,
+    int64_t rule,
+    int64_t[::1] flips,
+    int64_t[::1] of,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+):
+    """Replacements by the side the panel decided against that flip it, and of how many."""
+    cdef Py_ssize_t i, n_judges = votes.shape[1]
+    cdef Py_ssize_t step = n_judges if weights.shape[0] > 1 else 0
+    cdef const double *w
+    cdef WeightedCount c
+    cdef bint pivotal
+    with nogil:
+        for i in range(start, stop):
+            w = &weights[0, 0] + i * step
+            c = count_weighted(&votes[i, 0], w, n_judges)
+            flips[i] = weighted_flips(&votes[i, 0], w, n_judges, rule, c, &pivotal, &of[i])

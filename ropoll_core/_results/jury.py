@@ -122,8 +122,12 @@ class LawFit(Result):
 
     Attributes
     ----------
-    law : ConsensusLaw
-        The fitted law, at the estimates.
+    law : ConsensusLaw or None
+        The fitted law, at the estimates. None where the correlation of errors is undefined (no
+        two members are both sometimes right and sometimes wrong): its predictions are NaN then,
+        and what was measured stands.
+    reason : str
+        Why there is no law; empty where there is one.
     member_accuracy : Interval
         Mean accuracy a of the members.
     correlation : Interval
@@ -159,6 +163,7 @@ class LawFit(Result):
     """
 
     law: Any
+    reason: str
     member_accuracy: Interval
     correlation: Interval
     attractors: Interval

@@ -217,7 +217,8 @@ class SubsetSweep(Result):
     panel_accuracy, accuracy, gain, pivotal_gain : float64 arrays (n_panels,)
         As in :class:`Substitution`.
     stratum : int array (n_strata,)
-        Strata that some panel has, as in :class:`Substitution`; 0 to 2 are pivotal.
+        Strata that some panel has, as in :class:`Substitution`; 0 to 2 are pivotal, and for
+        weighted panels 1.
     n, n_errors : int64 arrays (n_panels, n_strata)
     stratum_gain : float64 array (n_panels, n_strata)
         NaN where the panel has no query in the stratum.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import dis
 import json
 import math
 import os
@@ -40,11 +41,14 @@ __all__ = [
     "emit",
     "grid",
     "number",
+    "number_of",
     "percent",
     "plain",
     "progress",
     "reported",
 ]
+
+_PACKAGE = Path(__file__).parents[1]
 
 # Options that mean the same in every command.
 File = Annotated[Path, typer.Argument(help="Table: .csv, .tsv, .jsonl, .json or .parquet.")]
@@ -131,8 +135,8 @@ def _hint(hint: str) -> str:
 def reported() -> Iterator[None]:
     """One message on stderr and an exit code instead of a traceback.
 
-    1: the input is not as it should be. 2: wrong use. 130: Ctrl-C. Programming errors are not
-    caught: they should be seen. Warnings become one line on stderr.
+    1: the input is not as it should be. 2: wrong use. 130: Ctrl-C. Programming errors pass: they
+    should be seen. Warnings become one line on stderr.
     """
     try:
         with warnings.catch_warnings():
@@ -146,7 +150,24 @@ def reported() -> Iterator[None]:
     except (TableError, OSError, MemoryError) as error:
         _fail(_message(error), 1)
     except (ValueError, TypeError, ImportError) as error:
+        if not _raised_here(error):
+            raise
         _fail(_message(error), 2)
+
+
+def _raised_here(error: BaseException) -> bool:
+    """Whether a raise statement of this package made the error, so that its text is for a user.
+
+    What Python, NumPy or another package raised beneath it is a fault of the program.
+    """
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    if place is None:
+        return False
+    code = place.tb_frame.f_code
+    instruction = dis.opname[code.co_code[place.tb_lasti]]
+    return Path(code.co_filename).is_relative_to(_PACKAGE) and instruction == "RAISE_VARARGS"
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
@@ -226,6 +247,11 @@ def grid(*headers: str, title: str | None = None) -> Table:
 
 def number(value: float, form: str) -> str:
     return "-" if math.isnan(value) else format(value, form)
+
+
+def number_of(n: int, noun: str) -> str:
+    """``1 row``, ``1,200 rows``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def percent(share: float) -> str:

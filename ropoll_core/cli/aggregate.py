@@ -35,10 +35,10 @@ from ropoll_core.scores import METHODS
 from ropoll_core.tables import (
     PanelConsensus,
     aggregate_table,
+    check_target,
     consensus_columns,
     write_table,
 )
-from ropoll_core.tables._write import check_target
 
 __all__ = ["aggregate", "print_consensus"]
 

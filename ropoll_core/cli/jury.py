@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
+from ropoll_core._checks.law import LARGEST_PANEL
 from ropoll_core.cli._common import (
     Delimiter,
     File,
@@ -23,6 +25,7 @@ from ropoll_core.cli._common import (
     as_pairs,
     emit,
     grid,
+    number,
     percent,
     progress,
     reported,
@@ -146,7 +149,9 @@ def jury(
             "rng": seed,
             "workers": workers,
         }
-        study = _study(table, table.gold, member, split, ties.value, blind_spots, options)
+        columns = _members(file, table, member)
+        _check_items(file, table, columns, missing)
+        study = _study(table, table.gold, columns, split, ties.value, blind_spots, options)
     emit(json, lambda: _as_json(study), lambda console: _print(study, console))
 
 
@@ -155,7 +160,7 @@ class _Study(NamedTuple):
     n_items: int
     votes: EffectiveVotes
     fit: LawFit
-    held_out: LawFit
+    held_out: LawFit | None  # None where there is but one task
     dial: SelectiveAccuracy
     cascade: Cascade
     blind_spot: BlindSpot | None
@@ -164,18 +169,17 @@ class _Study(NamedTuple):
 def _study(
     table: AnswerTable,
     gold: NDArray[np.int32],
-    member: list[str] | None,
+    columns: list[int],
     split: float,
     ties: str,
     blind_spots: bool,
     options: dict[str, Any],
 ) -> _Study:
-    columns = _members(table, member)
     codes = np.ascontiguousarray(table.answers[:, columns])
     # The codes are their own classes, so that -1 is missing, in answers and in gold.
     options = options | {"key": codes, "tasks": table.tasks}
     fit = ConsensusLaw.fit(codes, gold, groups=table.groups, **options)
-    held_out = ConsensusLaw.fit(codes, gold, split=split, **options)
+    held_out = ConsensusLaw.fit(codes, gold, split=split, **options) if fit.n_tasks > 1 else None
     known = gold >= 0
     right = codes[known] == gold[known, None]
     # -1: no ballot, where a missing answer is not a wrong one
@@ -193,16 +197,33 @@ def _study(
     )
 
 
-def _members(table: AnswerTable, member: list[str] | None) -> list[int]:
+def _members(file: Path, table: AnswerTable, member: list[str] | None) -> list[int]:
     names = [str(name) for name in table.judges]
-    if not member:
-        return list(range(len(names)))
-    for name in member:
+    for name in member or ():
         if name not in names:
             raise ValueError(f"--member names {name!r}; the judges are {', '.join(names)}")
-    if len(set(member)) < len(member):
+    if len(set(member or ())) < len(member or ()):
         raise ValueError("--member names a judge twice")
-    return [names.index(name) for name in member]
+    chosen = member or names
+    if not 2 <= len(chosen) <= LARGEST_PANEL:
+        listed = ", ".join(chosen[:12])
+        raise TableError(
+            f"{file}: a jury has 2 to {LARGEST_PANEL} judges, got {len(chosen)}: {listed}"
+        )
+    return [names.index(name) for name in chosen]
+
+
+def _check_items(file: Path, table: AnswerTable, columns: list[int], missing: Missing) -> None:
+    """Raise if no item is left to measure on."""
+    known = np.asarray(table.gold) >= 0
+    there = table.answers[:, columns] >= 0
+    usable = known & (there.all(axis=1) if missing == Missing.OMIT else there.any(axis=1))
+    if not usable.any():
+        raise TableError(
+            f"{file}: no item with a right answer and the answers of all judges is left of "
+            f"{known.size:,}: {int((~known).sum()):,} have no right answer, "
+            f"{int((known & ~there.all(axis=1)).sum()):,} lack an answer (--missing wrong)"
+        )
 
 
 # For machines
@@ -211,11 +232,13 @@ def _members(table: AnswerTable, member: list[str] | None) -> list[int]:
 def _fit_as_json(fit: LawFit) -> dict[str, Any]:
     values = {f.name: getattr(fit, f.name) for f in dataclasses.fields(fit)}
     law = values.pop("law")
-    values["law"] = {
-        "accuracy": float(law.member_accuracy),
-        "correlation": float(law.correlation),
-        "attractors": law.attractors,
-    }
+    values["law"] = None
+    if law is not None:
+        values["law"] = {
+            "accuracy": float(law.member_accuracy),
+            "correlation": float(law.correlation),
+            "attractors": law.attractors,
+        }
     values["held_out"] = {name: _fit_as_json(part) for name, part in fit.held_out.items()}
     return values
 
@@ -226,7 +249,7 @@ def _as_json(study: _Study) -> dict[str, Any]:
         "n_items": study.n_items,
         "effective_votes": study.votes,
         "fit": _fit_as_json(study.fit),
-        "held_out": _fit_as_json(study.held_out),
+        "held_out": None if study.held_out is None else _fit_as_json(study.held_out),
         "dial": study.dial,
         "cascade": study.cascade,
         "blind_spot": study.blind_spot,
@@ -257,11 +280,13 @@ def _print(study: _Study, console: Console) -> None:
         members.add_row(name, percent(accuracy))
     members.add_row("mean", _shown(fit.member_accuracy))
     console.print(members)
-    rho = fit.correlation
-    profile = ", ".join(f"{share:.3f}" for share in fit.attractors.value)
-    console.print(f"error correlation {rho.value:.3f} [{rho.low:.3f}, {rho.high:.3f}]")
+    rho, votes = fit.correlation, study.votes
+    profile = ", ".join(number(share, ".3f") for share in fit.attractors.value)
+    ends = f"[{number(rho.low, '.3f')}, {number(rho.high, '.3f')}]"
+    console.print(f"error correlation {number(rho.value, '.3f')} {ends}")
     console.print(f"profile of wrong answers {profile}")
-    console.print(f"effective votes {study.votes.n_eff:.2f} of {study.votes.k_used}")
+    line = f"effective votes {votes.n_eff:.2f} of {votes.k_used}"
+    console.print(line if not votes.reason else f"effective votes: {votes.reason}")
     if fit.left_out:
         left_out = ", ".join(study.judges[j] for j in fit.left_out)
         console.print(f"no error correlation (always or never right): {left_out}")
@@ -278,34 +303,44 @@ def _print_accuracy(study: _Study, console: Console) -> None:
     fit, held = study.fit, study.held_out
     table = grid("consensus, ties", "measured", "law", "held-out law", "measured there")
     for rule in fit.measured_accuracy:
-        table.add_row(
-            rule,
-            _shown(fit.measured_accuracy[rule]),
-            _shown(fit.predicted_accuracy[rule]),
-            _shown(held.predicted_accuracy[rule]),
-            _shown(held.measured_accuracy[rule]),
-        )
-    table.add_row(
-        "floor",
-        _shown(fit.measured_floor),
-        _shown(fit.predicted_floor),
-        _shown(held.predicted_floor),
-        _shown(held.measured_floor),
-    )
+        row = [fit.measured_accuracy[rule], fit.predicted_accuracy[rule]]
+        if held is not None:
+            row += [held.predicted_accuracy[rule], held.measured_accuracy[rule]]
+        table.add_row(rule, *map(_shown, row))
+    row = [fit.measured_floor, fit.predicted_floor]
+    if held is not None:
+        row += [held.predicted_floor, held.measured_floor]
+    table.add_row("floor", *map(_shown, row))
     console.print()
     console.print(table)
-    console.print(
-        f"floor: all judges agree and are wrong ({fit.floor_events:,} of {fit.n_evaluation:,}); "
-        f"the held-out law is fitted to {held.n_calibration:,} items"
-    )
+    line = f"floor: all judges agree and are wrong ({fit.floor_events:,} of {fit.n_evaluation:,})"
+    if held is not None and not held.reason:
+        line += f"; the held-out law is fitted to {held.n_calibration:,} items"
+    console.print(line)
+    _print_missing_laws(fit, held, console)
+
+
+def _print_missing_laws(fit: LawFit, held: LawFit | None, console: Console) -> None:
+    """One line for a law that there is not, and why."""
+    if fit.reason:
+        console.print(f"no law: {fit.reason}", soft_wrap=True)
+    elif held is None:
+        console.print("no held-out law: there is one task, and none to hold out")
+    elif held.reason:
+        console.print(
+            f"no held-out law, fitted to {held.n_calibration:,} items (--split): {held.reason}",
+            soft_wrap=True,
+        )
 
 
 def _print_dial(study: _Study, console: Console) -> None:
     dial, fit = study.dial, study.fit
     # The law knows full panels only.
-    complete = fit.n_incomplete == 0
-    coverage = fit.law.coverage(fit.n_members)
-    selective = fit.law.selective(fit.n_members, ties=dial.ties)
+    law = None if fit.n_incomplete else fit.law
+    coverage = selective = np.full(fit.n_members, np.nan)
+    if law is not None:
+        coverage = law.coverage(fit.n_members)
+        selective = law.selective(fit.n_members, ties=dial.ties)
     table = grid("agreement", "coverage", "accuracy", "law: coverage", "law: accuracy")
     for place, level in enumerate(dial.agreement):
         size = round(level * fit.n_members)
@@ -313,8 +348,8 @@ def _print_dial(study: _Study, console: Console) -> None:
             f"{100 * level:.0f}% and up",
             _shown(_at(dial.coverage, place)),
             _shown(_at(dial.accuracy, place)),
-            percent(coverage[size - 1]) if complete else "-",
-            percent(selective[size - 1]) if complete else "-",
+            percent(coverage[size - 1]),
+            percent(selective[size - 1]),
         )
     console.print()
     console.print(table)
@@ -350,6 +385,9 @@ def _print_groups(fit: LawFit, console: Console) -> None:
     console.print()
     console.print(table)
     console.print("accuracies with ties shared evenly")
+    for name, part in fit.held_out.items():
+        if part.reason:
+            console.print(f"no law without {name}: {part.reason}", soft_wrap=True)
 
 
 def _print_blind_spot(result: BlindSpot, judges: list[str], console: Console) -> None:

@@ -26,12 +26,12 @@ from ropoll_core.cli._common import (
     as_pairs,
     emit,
     grid,
+    number_of,
     percent,
     progress,
     reported,
 )
-from ropoll_core.tables import TableError, VoteTable, read_votes, write_table
-from ropoll_core.tables._write import check_target
+from ropoll_core.tables import TableError, VoteTable, check_target, read_votes, write_table
 from ropoll_core.votes import Estimate, PivotalReport, gated_decision, pivotal_report, tally
 
 __all__ = ["pivotal", "print_pivotal", "report_on"]
@@ -217,22 +217,27 @@ def print_pivotal(
 def _print_head(table: VoteTable, n_read: int, report: PivotalReport, console: Console) -> None:
     zero, one = table.classes
     console.print(
-        f"{table.n_rows:,} rows: {n_read:,} items x {len(report.judges)} judges"
+        f"{number_of(table.n_rows, 'row')}: {number_of(n_read, 'item')}"
+        f" x {number_of(len(report.judges), 'judge')}"
         + ("" if table.signal is None else " and a signal")
         + f"; 0 is {zero or 'never cast'}, 1 is {one or 'never cast'}"
     )
     n_missing = int((table.votes < 0).sum())
-    notes = [f"{n_missing:,} of {table.votes.size:,} ballots missing"]
+    notes = [f"{n_missing:,} of {number_of(table.votes.size, 'ballot')} missing"]
     if report.n_queries < n_read:
-        notes.append(f"{n_read - report.n_queries:,} items left out as not complete")
+        notes.append(f"{number_of(n_read - report.n_queries, 'item')} left out as not complete")
     if report.n_scored < report.n_queries:
-        notes.append(f"{report.n_queries - report.n_scored:,} items without a label or a ballot")
+        unscored = number_of(report.n_queries - report.n_scored, "item")
+        notes.append(f"{unscored} without a label or a ballot")
     if table.signal is not None:
-        notes.append(f"{int((table.signal < 0).sum()):,} items without a signal")
+        notes.append(f"{number_of(int((table.signal < 0).sum()), 'item')} without a signal")
     console.print("; ".join(notes))
     unit = "item" if table.tasks is None else "task"
-    few = "" if report.n_tasks >= 20 else ": few, so they are rough"
-    console.print(f"intervals resample {report.n_tasks:,} {unit}s{few}")
+    if report.n_tasks == 1:
+        console.print(f"no intervals: there is one {unit}, and nothing to resample")
+    else:
+        few = "" if report.n_tasks >= 20 else ": few, so they are rough"
+        console.print(f"intervals resample {report.n_tasks:,} {unit}s{few}")
     for example in table.left_out.examples:
         console.print(f"  {example}", soft_wrap=True)
     console.print()
@@ -240,17 +245,21 @@ def _print_head(table: VoteTable, n_read: int, report: PivotalReport, console: C
 
 def _print_effective_votes(report: PivotalReport, console: Console) -> None:
     votes = report.effective_votes
-    line = f"effective votes {report.n_eff.value:.3f} {_interval(report.n_eff, scale=1)}"
-    line += f" of {votes.k_used} judges; mean error correlation {votes.mean_phi:.4f}"
+    line = f"effective votes {_votes(report.n_eff)} of {votes.k_used} judges; "
+    line += f"mean error correlation {votes.mean_phi:.4f}"
     console.print(line if not votes.reason else f"effective votes: {votes.reason}")
     if votes.left_out:
         console.print(f"  left out, as their errors do not vary: {', '.join(votes.left_out)}")
     if report.n_eff_after is not None and report.n_eff_change is not None:
         after, change = report.n_eff_after, report.n_eff_change
-        console.print(
-            f"  {after.value:.3f} {_interval(after, scale=1)} with the signal in a judge's seat: "
-            f"{change.value:+.3f} {_interval(change, scale=1)}"
-        )
+        if math.isnan(change.value):
+            console.print(
+                "  no change by the signal: with it or without, too few judges' errors vary"
+            )
+        else:
+            console.print(
+                f"  {_votes(after)} with the signal in a judge's seat: {_votes(change, '+')}"
+            )
     console.print()
 
 
@@ -280,7 +289,7 @@ def _print_policies(report: PivotalReport, console: Console) -> None:
     for row, name in enumerate(policies.policy):
         note = "chosen on the same data" if policies.same_data[row] else ""
         rate = percent(policies.call_rate[row]) if policies.call_rate[row] else "-"
-        table.add_row(name, f"{policies.accuracy[row]:.4f}", rate, note)
+        table.add_row(name, _number(policies.accuracy[row], 4), rate, note)
     console.print(table)
     console.print()
 
@@ -295,25 +304,37 @@ def _print_judges(report: PivotalReport, console: Console) -> None:
             name,
             f"{metrics.n[row]:,}",
             *(percent(share[row]) for share in shares),
-            f"{metrics.mcc[row]:.3f}",
+            _number(metrics.mcc[row], 3),
             *(percent(rate[row]) for rate in rates),
         )
     console.print(table)
 
 
 def _shown(estimate: Estimate) -> str:
-    return f"{percent(estimate.value)} {_interval(estimate)}"
+    return _with_interval(percent(estimate.value), _interval(estimate))
 
 
-def _interval(estimate: Estimate, scale: float = 100.0) -> str:
+def _votes(estimate: Estimate, sign: str = "") -> str:
+    ends = f"[{estimate.low:.3f}, {estimate.high:.3f}]"
+    return _with_interval(f"{estimate.value:{sign}.3f}", "-" if math.isnan(estimate.low) else ends)
+
+
+def _with_interval(value: str, interval: str) -> str:
+    return value if interval == "-" else f"{value} {interval}"
+
+
+def _interval(estimate: Estimate) -> str:
     if math.isnan(estimate.low):
-        return "[-, -]"
-    digits = 1 if scale == 100.0 else 3
-    return f"[{scale * estimate.low:.{digits}f}, {scale * estimate.high:.{digits}f}]"
+        return "-"
+    return f"[{100 * estimate.low:.1f}, {100 * estimate.high:.1f}]"
 
 
 def _points(estimate: Estimate) -> str:
     if math.isnan(estimate.value):
         return "-"
-    low, high = 100 * estimate.low, 100 * estimate.high
-    return f"{100 * estimate.value:+.2f} [{low:+.2f}, {high:+.2f}]"
+    ends = f"[{100 * estimate.low:+.2f}, {100 * estimate.high:+.2f}]"
+    return _with_interval(f"{100 * estimate.value:+.2f}", "-" if math.isnan(estimate.low) else ends)
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"

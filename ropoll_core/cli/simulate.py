@@ -47,8 +47,7 @@ from ropoll_core.cli._study import PRESETS, Study, StudyOptions, run_study
 from ropoll_core.cli._study_report import markdown, save_figures, summary_rate, summary_rows
 from ropoll_core.contamination import CORRUPTIONS
 from ropoll_core.scores import METHODS
-from ropoll_core.tables import read_scores, write_table
-from ropoll_core.tables._write import check_target, complete_or_nothing
+from ropoll_core.tables import check_target, complete_or_nothing, read_scores, write_table
 
 __all__ = ["simulate"]
 
@@ -62,7 +61,11 @@ def simulate(
     ] = None,
     gold: Annotated[
         str | None,
-        typer.Option(help="The judge of FILE whose scores are the truth.", metavar="NAME"),
+        typer.Option(
+            help="The judge of FILE whose scores are the truth; gold scores of another file are "
+            "rows of FILE under a judge's name of their own.",
+            metavar="JUDGE",
+        ),
     ] = None,
     preset: Annotated[
         str, typer.Option(help=f"Items and replicates: {' or '.join(PRESETS)}.", metavar="NAME")

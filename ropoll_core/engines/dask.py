@@ -1,4 +1,16 @@
-"""Dask: arrays block by block, frames partition by partition."""
+"""Dask: arrays block by block, frames partition by partition.
+
+Every function of this library may also be submitted to a cluster as it is. Dask has an argument
+``workers`` of its own there (which machines may run it), so that of the library, its threads, goes
+along in a `functools.partial`:
+
+>>> import functools
+>>> import ropoll_core
+>>> two_threads = functools.partial(ropoll_core.geometric_median, workers=2)
+>>> median = client.submit(two_threads, panels)  # doctest: +SKIP
+
+`dask.delayed` and ``map_blocks`` pass ``workers=`` on.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ropoll_core._checks.options import refuse_options
 from ropoll_core._checks.scores import float_dtype
 from ropoll_core.engines._lazy import needed
 from ropoll_core.scores import aggregate as aggregate_scores
@@ -24,7 +37,8 @@ def aggregate(scores: Any, method: str = "geometric_median", **options: Any) -> 
     method : str
         A method of `scores.aggregate`.
     **options
-        Of the method; arrays among them must apply to every panel alike.
+        Of the method, but for ``out`` and ``full_output``; arrays among them must apply to every
+        panel alike.
 
     Returns
     -------
@@ -33,7 +47,7 @@ def aggregate(scores: Any, method: str = "geometric_median", **options: Any) -> 
     Raises
     ------
     TypeError
-        If `scores` is not a Dask array.
+        If `scores` is not a Dask array, or an option has no place here.
     ImportError
         If Dask is not installed.
 
@@ -46,6 +60,7 @@ def aggregate(scores: Any, method: str = "geometric_median", **options: Any) -> 
     (1000, 4)
     """
     array = needed("dask.array", "dask")
+    refuse_options(options, "out", "full_output")
     if not isinstance(scores, array.Array):
         raise TypeError(f"scores must be a dask.array.Array, got {type(scores).__name__}")
     whole = scores.rechunk({scores.ndim - 2: -1, scores.ndim - 1: -1})

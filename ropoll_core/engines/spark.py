@@ -39,7 +39,7 @@ def aggregate(frame: Any, spec: BatchSpec) -> Any:
     Raises
     ------
     ImportError
-        If PySpark is not installed.
+        If PySpark is not installed. (PySpark itself needs pandas and pyarrow for this.)
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ropoll_core._checks.options import refuse_options
 from ropoll_core._checks.scores import float_dtype
 from ropoll_core.engines._lazy import needed
 from ropoll_core.scores import aggregate as aggregate_scores
@@ -25,7 +26,8 @@ def aggregate(
     judge, attribute : str
         Names of the two dimensions.
     **options
-        Of the method; arrays among them must apply to every panel alike.
+        Of the method, but for ``out`` and ``full_output``; arrays among them must apply to every
+        panel alike.
 
     Returns
     -------
@@ -36,8 +38,10 @@ def aggregate(
     ------
     ImportError
         If xarray is not installed.
+    TypeError
+        If `scores` is not a DataArray, or an option has no place here.
     ValueError
-        If a dimension is not there.
+        If a dimension is not there, or both are one.
 
     Examples
     --------
@@ -48,9 +52,14 @@ def aggregate(
     ('y', 'x', 'band')
     """
     labelled = needed("xarray", "xarray")
+    if not isinstance(scores, labelled.DataArray):
+        raise TypeError(f"scores must be an xarray.DataArray, got {type(scores).__name__}")
+    refuse_options(options, "out", "full_output")
     for name in (judge, attribute):
         if name not in scores.dims:
             raise ValueError(f"scores must have a dimension {name!r}, got {scores.dims}")
+    if judge == attribute:
+        raise ValueError(f"judge and attribute must be two dimensions, got {judge!r} for both")
     if scores.chunks is not None:
         scores = scores.chunk({judge: -1, attribute: -1})
     dtype = float_dtype(scores.dtype)

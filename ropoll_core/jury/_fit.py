@@ -176,12 +176,6 @@ def _fit_parts(
     totals = inputs.sum(axis=0, dtype=np.float64)[:, None]
     estimate = inputs_from(totals, n_judges)
     a, rho, masses = (part[0] for part in estimate.usable())
-    if np.isnan(rho):
-        raise ValueError(
-            "the correlation of errors is undefined: no two judges are both sometimes right and "
-            f"sometimes wrong; errors of the judges: {totals[1 : n_judges + 1, 0].astype(int)} "
-            f"of {int(totals[0, 0])}"
-        )
     boot = options.run(_statistic(layout, tied), moments, of_task)
 
     # Wrap
@@ -193,12 +187,19 @@ def _fit_parts(
         }
 
     n_errors = totals[1 : n_judges + 1, 0]
+    reason = ""
+    if np.isnan(rho):
+        reason = (
+            "the correlation of errors is undefined: no two judges are both sometimes right and "
+            f"sometimes wrong; errors of the judges: {n_errors.astype(int)} of {int(totals[0, 0])}"
+        )
     constant = np.isin(n_errors, (0, totals[0, 0]))
     n_calibration, n_evaluation = int(calibrate.sum()), int(evaluate.sum())
     floor_events = int((outcomes[:, 1] * evaluate).sum())
     exact = clopper_pearson(floor_events, n_evaluation, options.confidence_level)
     return LawFit(
-        law=ConsensusLaw(float(a), float(rho), masses),
+        law=None if reason else ConsensusLaw(float(a), float(rho), masses),
+        reason=reason,
         member_accuracy=interval_at(boot, 0),
         correlation=interval_at(boot, 1),
         attractors=interval_at(boot, slice(2, 2 + n_slots)),

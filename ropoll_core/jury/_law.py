@@ -171,13 +171,14 @@ class ConsensusLaw:
         Returns
         -------
         LawFit
-            The law, its inputs, predictions beside measurements, all with intervals.
+            The law, its inputs, predictions beside measurements, all with intervals. Where every
+            judge but one is always or never right, errors have no correlation: there is no law
+            then, its `reason` says so, and what was measured stands.
 
         Raises
         ------
         TypeError, ValueError
-            Bad tables or options; no query left; fewer than two judges; errors without any
-            correlation because every judge is always or never right.
+            Bad tables or options; no query left; fewer than two judges.
 
         Notes
         -----

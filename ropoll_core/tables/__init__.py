@@ -14,7 +14,7 @@ from ropoll_core.tables._consensus import aggregate_panel, aggregate_table, cons
 from ropoll_core.tables._errors import TableError
 from ropoll_core.tables._scores import inspect_scores, read_score_parts, read_scores
 from ropoll_core.tables._votes import read_votes
-from ropoll_core.tables._write import write_table
+from ropoll_core.tables._write import check_target, complete_or_nothing, write_table
 
 __all__ = [
     "AnswerTable",
@@ -29,6 +29,8 @@ __all__ = [
     "aggregate_panel",
     "aggregate_table",
     "batch_schema",
+    "check_target",
+    "complete_or_nothing",
     "consensus_columns",
     "inspect_scores",
     "read_answers",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.options import as_choice
+from ropoll_core._checks.options import as_choice, refuse_options
 from ropoll_core._checks.tables import as_names
 from ropoll_core._results.scores import GeometricMedian
 from ropoll_core.scores import METHODS, aggregate
@@ -35,8 +35,9 @@ class BatchSpec:
     Attributes
     ----------
     scores : str or tuple of tuple of str
-        Either a column of lists, each with n_judges x n_attributes numbers, judge by judge; or
-        for each judge the names of its columns, one an attribute.
+        Either a column of lists, each with n_judges x n_attributes numbers, judge by judge, or of
+        tensors (n_judges, n_attributes), as Ray makes of arrays; or for each judge the names of
+        its columns, one an attribute.
     attributes : tuple of str
         Names of the attributes: the columns of the result.
     keep : tuple of str
@@ -44,13 +45,14 @@ class BatchSpec:
     method : str
         A method of `scores.aggregate`. The geometric median also gives n_valid, status and gap.
     options : mapping
-        Further options of the method, weights among them.
+        Further options of the method, weights among them, but for ``out``, ``full_output`` and
+        ``workers``.
 
     Raises
     ------
     TypeError, ValueError
         For names that are not distinct strings, judges with differing numbers of columns, an
-        unknown method.
+        unknown method, an option that has no place here.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class BatchSpec:
         if self.keep:
             object.__setattr__(self, "keep", as_names(self.keep, "keep"))
         as_choice(self.method, "method", METHODS)
+        refuse_options(self.options, "out", "full_output", "workers")
         if not isinstance(self.scores, str):
             judges = tuple(as_names(names, "scores") or () for names in self.scores)
             for j, names in enumerate(judges):
@@ -222,6 +225,9 @@ def _from_lists(batch: Any, name: str, spec: BatchSpec, arrow: Any) -> NDArray[n
     column = batch.column(name)
     if isinstance(column, arrow.ChunkedArray):
         column = column.combine_chunks()
+    if isinstance(column.type, arrow.BaseExtensionType):
+        _check_tensors(column.type, name, n_attributes)
+        column = column.storage
     if not (
         arrow.types.is_list(column.type)
         or arrow.types.is_large_list(column.type)
@@ -245,6 +251,17 @@ def _from_lists(batch: Any, name: str, spec: BatchSpec, arrow: Any) -> NDArray[n
     dense = np.full((batch.num_rows, n_judges, n_attributes), np.nan)
     dense[there] = values.reshape(-1, n_judges, n_attributes)
     return dense
+
+
+def _check_tensors(kind: Any, name: str, n_attributes: int) -> None:
+    """Raise unless the lists beneath an extension type are panels, judge by judge."""
+    shape = tuple(getattr(kind, "shape", None) or ())
+    plain = len(shape) < 2  # a list, whose length is checked as such
+    panel = len(shape) == 2 and shape[1] == n_attributes
+    if getattr(kind, "permutation", None) or not (plain or panel):
+        raise ValueError(
+            f"column {name!r} must hold tensors (n_judges, {n_attributes}) in row order, got {kind}"
+        )
 
 
 def _numbers(column: Any, name: str, arrow: Any) -> NDArray[np.float64]:

@@ -28,7 +28,9 @@ def named_column(source: Source, name: str, argument: str) -> Column:
     if not isinstance(name, str):
         raise TypeError(f"{argument} must be the name of a column, got {name!r}")
     if name not in source.columns:
-        raise TableError(f"{source.name}: no column {name!r} ({argument}); {_listed(source)}")
+        raise TableError(
+            f"{source.name}: no column {name!r}; {_listed(source)}", f"it was given by {argument}="
+        )
     return source.columns[name]
 
 

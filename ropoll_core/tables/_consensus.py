@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_choice, refuse_options
 from ropoll_core._results.scores import GeometricMedian, Status
 from ropoll_core._results.tables import LeftOut, Panel, PanelConsensus
-from ropoll_core.scores import aggregate, coordinatewise_median, mean
+from ropoll_core.scores import METHODS, aggregate, coordinatewise_median, mean
 from ropoll_core.tables._panel import BLOCK
 from ropoll_core.tables._scores import read_score_parts
 
@@ -116,9 +117,8 @@ def aggregate_table(
     >>> aggregate_table(table).consensus
     array([[2.]])
     """
-    for name in ("weights", "workers"):
-        if name in (options or {}):
-            raise TypeError(f"options must not hold {name!r}, which is an argument of its own")
+    as_choice(method, "method", METHODS)  # before a long read
+    refuse_options(options or {}, "weights", "workers")
     with closing(read_score_parts(table, workers=workers, **read_options)) as parts:
         return _joined(parts, method, weights, workers, options or {})
 
@@ -168,6 +168,7 @@ def _joined(
     options: Mapping[str, Any],
 ) -> PanelConsensus:
     """Aggregate part by part; sums over items are taken block by block, in order."""
+    refuse_options(options, "out", "full_output")
     parts = [_aggregated(panel, method, weights, workers, options) for panel in panels]
     first = parts[0].panel
     sums = np.concatenate([part.sums for part in parts])

@@ -140,14 +140,15 @@ def _as_votes(read: Read, positive: str | None, signal: str | None, strict: bool
     if signal is not None:
         if signal not in judges:
             raise TableError(
-                f"{source.name}: no judge {signal!r} (signal); the judges are "
-                f"{', '.join(map(repr, judges[:20]))}"
+                f"{source.name}: no judge {signal!r}; the judges are "
+                f"{', '.join(map(repr, judges[:20]))}",
+                "it was given by signal=",
             )
         keep = judges != signal
         by_signal = np.ascontiguousarray(votes[:, ~keep][:, 0])
         votes, judges = np.ascontiguousarray(votes[:, keep]), judges[keep]
         if not len(judges):
-            raise TableError(f"{source.name}: {signal!r} (signal) is the only judge")
+            raise TableError(f"{source.name}: the signal {signal!r} is the only judge")
     return VoteTable(
         votes=votes,
         items=read.items,

@@ -28,7 +28,34 @@ _FORMATS = {
 def complete_or_nothing(path: str | os.PathLike[str]) -> Iterator[str]:
     """A temporary name beside `path`, renamed to it once the block ends without an error.
 
+    Parameters
+    ----------
+    path : path
+        An existing file is replaced.
+
+    Yields
+    ------
+    str
+        The temporary name, with the ending of `path`.
+
+    Raises
+    ------
+    OSError
+        If nothing can be written there.
+
+    Notes
+    -----
     The data is on disk before the name changes; after an error, or Ctrl-C, nothing is left.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from ropoll_core.tables import complete_or_nothing
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "page.md")
+    >>> with complete_or_nothing(path) as temporary:
+    ...     _ = pathlib.Path(temporary).write_text("done", encoding="utf-8")
+    >>> path.read_text()
+    'done'
     """
     target = Path(path)
     try:
@@ -59,7 +86,30 @@ def check_target(
 ) -> None:
     """Raise before any work is done if `path` cannot be written as a table.
 
-    The file that is read, under any of its names, is never written over.
+    Parameters
+    ----------
+    path : path
+        What `write_table` will be given.
+    source : path, optional
+        The file that is read: under any of its names it is never written over.
+
+    Raises
+    ------
+    ValueError
+        For an ending that is no format of tables.
+    FileNotFoundError, IsADirectoryError
+        If the folder is not there, or `path` is a folder.
+    FileExistsError
+        If `path` is `source`.
+
+    Examples
+    --------
+    >>> from ropoll_core.tables import check_target
+    >>> check_target("consensus.xlsx")
+    Traceback (most recent call last):
+        ...
+    ValueError: cannot tell the format of 'consensus.xlsx' from its ending; known are .csv, .tsv, \
+.jsonl, .parquet
     """
     target = Path(path)
     if target.suffix.lower() not in _FORMATS:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.ballots import as_ballots, as_column, check_ballots
+from ropoll_core._checks.ballots import as_ballots, as_column, check_ballots, raise_no_ballot
 from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._kernels import task_moments as kernels
 from ropoll_core._results.base import Result
@@ -134,7 +134,7 @@ def task_moments(
 
     Notes
     -----
-    One pass, about 80 ns a query for 7 judges; 42 integers a task for 7 judges and a signal,
+    Three passes, about 30 ns a query for 7 judges; 42 integers a task for 7 judges and a signal,
     more with gaps, where every pair of candidates has counts of its own.
 
     Examples
@@ -151,65 +151,57 @@ def task_moments(
     ballots = as_ballots(votes)
     n_queries, n_judges = ballots.shape
     label_column = as_column(labels, "labels", n_queries)
-    signal_column = None if signal is None else as_column(signal, "signal", n_queries)
-    named = {"votes": ballots, "labels": label_column, "signal": signal_column}
-    for argument, array in named.items():
-        if array is not None:
-            check_ballots(array, argument)
+    check_ballots(label_column, "labels")
+    has_signal = signal is not None
+    column = as_column(signal, "signal", n_queries) if has_signal else constant(-1, n_queries)
+    if has_signal:
+        check_ballots(column, "signal")
     rule = as_rule(rule, n_judges)
     codes, n_tasks = as_tasks(tasks, n_queries)
     codes = np.arange(n_queries) if codes is None else codes
 
-    n_valid = np.count_nonzero(ballots >= 0, axis=1)
-    scored = (label_column >= 0) & (n_valid > 0)
-    unit = gain_unit(rule, np.unique(n_valid[scored]).tolist(), n_queries)
+    n_of_size = np.zeros(n_judges + 1, np.int64)
+    bad, n_abstained = kernels.survey_rows(ballots, column, label_column, n_of_size)
+    if bad >= 0:
+        raise_no_ballot(votes=ballots)
+    sizes = np.flatnonzero(n_of_size).tolist()
+    unit = gain_unit(rule, sizes, n_queries)
+    complete = sizes in ([], [n_judges]) and not (has_signal and n_abstained)
+    rows = (ballots, column, label_column, codes)
     outcomes = np.zeros((n_tasks, len(kernels.OUTCOMES)), np.int64)
-    kernels.outcome_rows(
-        ballots,
-        constant(-1, n_queries) if signal_column is None else signal_column,
-        label_column,
-        codes,
-        rule_code(rule),
-        unit_shares(unit, n_judges),
-        outcomes,
-    )
+    kernels.outcome_rows(*rows, rule_code(rule), unit_shares(unit, n_judges), outcomes)
     data: dict[Any, NDArray[np.int64]] = dict(zip(kernels.OUTCOMES, outcomes.T, strict=True))
-    answers = [ballots] if signal_column is None else [ballots, signal_column[:, None]]
-    candidates = np.hstack(answers)
-    complete = bool((candidates[scored] >= 0).all())
-    drop = ["gain", "signal_correct", "pivotal_signal_correct"] if signal_column is None else []
-    if complete or signal_column is None:
+    drop = [] if has_signal else ["gain", "signal_correct", "pivotal_signal_correct"]
+    if complete or not has_signal:
         drop += ["n_signal", "n_pivotal_signal"]
     for name in drop:
         del data[name]
-    known = (candidates >= 0) & scored[:, None]
-    errors = np.where(known, candidates != label_column[:, None], -1).astype(np.int8)
-    data |= _error_moments(errors, codes, n_tasks, complete)
+    n_candidates = n_judges + has_signal
+    data |= _error_moments(rows, n_candidates, n_tasks, complete)
     return TaskMoments(
         data=data,
         unit=unit,
         n_tasks=n_tasks,
-        n_candidates=candidates.shape[1],
-        n_left_out=int(n_queries - np.count_nonzero(scored)),
+        n_candidates=n_candidates,
+        n_left_out=n_queries - int(n_of_size.sum()),
         complete=complete,
-        has_signal=signal_column is not None,
+        has_signal=has_signal,
     )
 
 
-def _error_moments(
-    errors: NDArray[np.int8], codes: NDArray[np.int64], n_tasks: int, complete: bool
-) -> dict[Any, NDArray[np.int64]]:
-    n = errors.shape[1]
+def _error_moments(rows: Any, n: int, n_tasks: int, complete: bool) -> dict[Any, NDArray[np.int64]]:
     pairs = list(itertools.combinations(range(n), 2))
     if complete:
         single = np.zeros((n_tasks, n), np.int64)
         both = np.zeros((n_tasks, len(pairs)), np.int64)
-        kernels.error_rows(errors, codes, single, both)
+        arguments = (*rows, single, both, np.empty(n + 1, np.int32))
+        kernels.error_rows(*arguments)
         return {("errors", j): single[:, j] for j in range(n)} | {
             ("errors", *pair): both[:, p] for p, pair in enumerate(pairs)
         }
     out = np.zeros((n_tasks, 4, len(pairs)), np.int64)
-    kernels.pair_rows(errors, codes, out)
+    arguments = (*rows, out, np.empty(n, np.int8))
+    kernels.pair_rows(*arguments)
     return {
         (name, *pair): out[:, row, p]
         for row, name in enumerate(("n", "first", "second", "errors"))

@@ -8,19 +8,20 @@ hypergeometric; for odd panels under the uniform rule there is one group.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.ballots import as_ballots, as_column
+from ropoll_core._checks.ballots import as_ballots, as_column, as_vote_weights
 from ropoll_core._checks.options import as_count, as_real
 from ropoll_core._results.vote_analysis import PermutationControl
 from ropoll_core._rng import as_generator
-from ropoll_core.votes._rules import as_rule, least_unit
+from ropoll_core.votes._rules import as_rule
 from ropoll_core.votes._tally import opposed_flip, tally
-from ropoll_core.votes._types import as_types
+from ropoll_core.votes._types import DistinctBallots, as_types
 
 __all__ = ["permutation_control"]
 
@@ -37,6 +38,7 @@ def permutation_control(
     labels: Any,
     *,
     rule: Any = "uniform",
+    weights: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: Any = None,
@@ -51,6 +53,8 @@ def permutation_control(
     votes, signal, labels : array_like
         As in :func:`substitution`. Queries on which the signal abstains take no part.
     rule : {"uniform", "majority"} or int
+        As in :func:`substitution`.
+    weights : array_like (n_judges,) or (n_queries, n_judges), optional
         As in :func:`substitution`.
     confidence_level : float
         Of the central interval of the null distribution, in (0, 1).
@@ -74,7 +78,7 @@ def permutation_control(
     -----
     Under the uniform rule on k ballots, k odd, the gain is (k + 1)/(2 k) (N_w - H)/n_pivotal
     with H hypergeometric: no permutation needs to be drawn. Unequal odds (even panels, mixed
-    sizes) are convolved.
+    sizes, unequal weights) are convolved.
 
     Examples
     --------
@@ -86,11 +90,12 @@ def permutation_control(
     >>> round(result.observed, 4), round(result.mean, 4), round(result.p_upper, 4)
     (0.3333, 0.3333, 0.7727)
     """
-    # Check arguments: votes / signal / labels / options
+    # Check arguments: votes / signal / labels / weights / options
     ballots = as_ballots(votes)
     n_queries, n_judges = ballots.shape
     signal_column = as_column(signal, "signal", n_queries)
     label_column = as_column(labels, "labels", n_queries)
+    seat_weights = as_vote_weights(weights, n_queries, n_judges)
     rule = as_rule(rule, n_judges)
     level = as_real(
         confidence_level, "confidence_level", low=0, high=1, open_low=True, open_high=True
@@ -98,50 +103,107 @@ def permutation_control(
     if n_resamples is not None:
         n_resamples = as_count(n_resamples, "n_resamples")
 
-    types = as_types(ballots, signal_column, label_column)
-    counted = tally(types.votes)
-    scored = (types.labels >= 0) & (counted.n_valid > 0)
-    n_pivotal = int(types.counts[scored & counted.pivotal].sum())
-    if n_pivotal == 0:
+    merge = seat_weights is None or seat_weights.shape[0] == 1
+    types = as_types(ballots, signal_column, label_column, merge=merge)
+    groups = _groups(types, rule, seat_weights)
+    if groups.n_pivotal == 0:
         raise ValueError("votes must have a pivotal query with a label, got none")
-    took_part = scored & (types.signal >= 0)
-    flips, of = opposed_flip(types.votes, rule, counted)
-    sizes = np.unique(counted.n_valid[took_part]).tolist()
-    unit = least_unit(rule, sizes)
-    if unit * n_queries < 2**53:
-        weight = flips * (unit // np.where(took_part, of, 1))
-    elif n_resamples is None:
-        raise ValueError(_TOO_MANY)
+    if n_resamples is None:
+        losses, odds = _exact_losses(
+            groups.whole_weights(), groups.size, groups.n_queries, groups.n_errors
+        )
     else:
-        unit, weight = 1, flips / of
+        losses, odds = _sampled_losses(groups, n_resamples, rng)
+    return _wrap(groups, losses, odds, level, exact=n_resamples is None)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Groups:
+    """Pivotal queries of equal odds, and counts of the queries that take part.
+
+    Attributes
+    ----------
+    weight, size : arrays (n_groups,)
+        What a right signal gains on a query that the panel got wrong, in 1/`unit`; and how
+        many queries there are.
+    n_wrong, n_hit : int64 arrays (n_groups,)
+        Errors of the panel, and of the signal itself.
+    n_queries, n_errors : int
+        On which the signal is given, and its errors there.
+    n_pivotal, n_pivotal_errors : int
+        With a label; of these, errors of the panel where the signal is given.
+    """
+
+    weight: NDArray[Any]
+    unit: int
+    size: NDArray[np.int64]
+    n_wrong: NDArray[np.int64]
+    n_hit: NDArray[np.int64]
+    n_queries: int
+    n_errors: int
+    n_pivotal: int
+    n_pivotal_errors: int
+
+    def whole_weights(self) -> NDArray[np.int64]:
+        if self.weight.dtype.kind != "i":
+            raise ValueError(_TOO_MANY)
+        return self.weight
+
+
+def _groups(
+    types: DistinctBallots, rule: str | int, weights: NDArray[np.float64] | None
+) -> _Groups:
+    shared = weights[0] if weights is not None and len(weights) == 1 else weights
+    counted = tally(types.votes, weights=shared)
+    scored = (types.labels >= 0) & (counted.n_valid > 0)
+    took_part = scored & (types.signal >= 0)
     errs = types.signal != types.labels
     wrong = counted.decision != types.labels
-    n_all = int(types.counts[took_part].sum())
-    n_errors = int(types.counts[took_part & errs].sum())
-
-    moves = took_part & (weight > 0)
-    weights = np.unique(weight[moves])
-    inside = moves & (weight == weights[:, None])
-    group_size = (inside * types.counts).sum(axis=1)
-    total_wrong = (inside * (types.counts * wrong)).sum(axis=1) @ weights
-    hit = (inside * (types.counts * errs)).sum(axis=1) @ weights
-
-    if n_resamples is None:
-        losses, odds = _exact_losses(weights, group_size, n_all, n_errors)
+    flips, of = opposed_flip(types.votes, rule, counted, weights)
+    moves = took_part & (flips > 0)
+    unit = math.lcm(*np.unique(of[moves]).tolist())
+    weight: NDArray[Any] = flips / of
+    if unit * int(types.counts.sum()) < 2**53:
+        weight = flips * (unit // np.where(moves, of, 1))
     else:
-        losses, odds = _sampled_losses(weights, group_size, n_all, n_errors, n_resamples, rng)
-    gains = (total_wrong - losses)[::-1]  # ascending
-    odds = odds[::-1]
-    observed = float(total_wrong - hit)
-    scale = 1.0 / (unit * n_pivotal)
+        unit = 1
+
+    levels = np.unique(weight[moves])
+    inside = (moves & (weight == levels[:, None])) * types.counts
+
+    def count(rows: NDArray[np.bool_]) -> int:
+        return int(types.counts[rows].sum())
+
+    return _Groups(
+        weight=levels,
+        unit=unit,
+        size=inside.sum(axis=1),
+        n_wrong=inside @ wrong,
+        n_hit=inside @ errs,
+        n_queries=count(took_part),
+        n_errors=count(took_part & errs),
+        n_pivotal=count(scored & counted.pivotal),
+        n_pivotal_errors=count(took_part & counted.pivotal & wrong),
+    )
+
+
+def _wrap(
+    groups: _Groups,
+    losses: NDArray[Any],
+    odds: NDArray[np.float64],
+    level: float,
+    *,
+    exact: bool,
+) -> PermutationControl:
+    total_wrong = groups.n_wrong @ groups.weight
+    gains, odds = (total_wrong - losses)[::-1], odds[::-1]  # ascending
+    observed = float(total_wrong - groups.n_hit @ groups.weight)
+    scale = 1.0 / (groups.unit * groups.n_pivotal)
     values = np.asarray(gains * scale, dtype=np.float64)
     mean = math.fsum(values * odds)
-    below = np.cumsum(odds)
-    tail = (1 - level) / 2
-    low, high = (
-        float(values[min(int(np.searchsorted(below, q)), values.size - 1)])
-        for q in (tail, 1 - tail)
-    )
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    ends = np.minimum(np.searchsorted(np.cumsum(odds), tails), values.size - 1)
+    low, high = values[ends].tolist()
     return PermutationControl(
         observed=observed * scale,
         mean=mean,
@@ -152,11 +214,11 @@ def permutation_control(
         p_upper=min(1.0, math.fsum(odds[gains >= observed])),
         values=values,
         probabilities=odds,
-        exact=n_resamples is None,
-        n_queries=n_all,
-        n_signal_errors=n_errors,
-        n_pivotal=n_pivotal,
-        n_pivotal_errors=int(types.counts[took_part & counted.pivotal & wrong].sum()),
+        exact=exact,
+        n_queries=groups.n_queries,
+        n_signal_errors=groups.n_errors,
+        n_pivotal=groups.n_pivotal,
+        n_pivotal_errors=groups.n_pivotal_errors,
     )
 
 
@@ -211,16 +273,11 @@ def _merge(
 
 
 def _sampled_losses(
-    weights: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    n_all: int,
-    n_errors: int,
-    n_resamples: int,
-    rng: Any,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    groups: _Groups, n_resamples: int, rng: Any
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The same by drawing error locations."""
     generator = as_generator(rng)
-    colours = [*sizes.tolist(), n_all - int(sizes.sum())]
-    hits = generator.multivariate_hypergeometric(colours, n_errors, size=n_resamples)
-    values, counts = np.unique(hits[:, :-1] @ weights, return_counts=True)
+    colours = [*groups.size.tolist(), groups.n_queries - int(groups.size.sum())]
+    hits = generator.multivariate_hypergeometric(colours, groups.n_errors, size=n_resamples)
+    values, counts = np.unique(hits[:, :-1] @ groups.weight, return_counts=True)
     return values, counts / n_resamples

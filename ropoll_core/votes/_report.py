@@ -13,12 +13,12 @@ from ropoll_core._checks.resampling import as_tasks
 from ropoll_core._results.base import Result
 from ropoll_core._results.resampling import BootstrapResult
 from ropoll_core._results.vote_analysis import JudgeMetrics, PermutationControl, PolicyTable
-from ropoll_core._results.votes import EffectiveVotes
+from ropoll_core._results.votes import EffectiveVotes, Tally
 from ropoll_core._rng import as_key
-from ropoll_core.resampling import Ratio, bootstrap
+from ropoll_core.resampling import Ratio, Statistic, bootstrap
 from ropoll_core.votes._dependence import effective_votes, names_or_numbers
 from ropoll_core.votes._metrics import judge_metrics
-from ropoll_core.votes._moments import task_moments
+from ropoll_core.votes._moments import TaskMoments, task_moments
 from ropoll_core.votes._permutation import permutation_control
 from ropoll_core.votes._policies import policy_table
 from ropoll_core.votes._rules import least_unit
@@ -152,30 +152,24 @@ def pivotal_report(
         raise ValueError("votes must have a query with a label and a ballot, got none")
     columns = _Columns(ballots, column, label_column, counted, scored)
     key = as_key(rng)
-    options: dict[str, Any] = {
-        "n_resamples": n_resamples,
-        "confidence_level": confidence_level,
-        "workers": workers,
-    }
 
     def resample(statistics: Any, data: Any, tasks: Any) -> Any:
-        seed = np.random.SeedSequence(list(key))
-        return bootstrap(statistics, data, tasks=tasks, rng=seed, **options)
+        return bootstrap(
+            statistics,
+            data,
+            tasks=tasks,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            rng=np.random.SeedSequence(list(key)),
+            workers=workers,
+        )
 
     found = resample(columns.statistics, columns.data, tasks)
-    rules = tuple(columns.report(rule, found, names) for rule in columns.rules)
-
     moments = task_moments(ballots, column, label_column, tasks=tasks, rule="majority")
-    wanted = {"n_eff": moments.effective_votes()} if n_judges > 1 else {}
-    if column is not None:
-        wanted["signal_accuracy"] = moments.signal_accuracy()
-        if n_judges > 1:
-            wanted["n_eff_change"] = moments.effective_votes_change()
-            wanted["n_eff_after"] = wanted["n_eff_change"] + wanted["n_eff"]
+    wanted = _moment_statistics(moments, n_judges)
     more = resample(wanted, moments.data, None) if wanted else {}
-    undefined = Estimate(np.nan, np.nan, np.nan)
-    extra = {name: _estimate(more[name]) for name in wanted}
-
+    extra = {"n_eff": Estimate(np.nan, np.nan, np.nan)}
+    extra |= {name: _estimate(more[name]) for name in wanted}
     known = (ballots >= 0) & scored[:, None]
     errors = np.where(known, ballots != label_column[:, None], -1).astype(np.int8)
     return PivotalReport(
@@ -190,14 +184,24 @@ def pivotal_report(
         error_rate=_estimates(found["error_rate"]),
         panel_accuracy=_estimate(found["panel_accuracy"]),
         pivotal_share=_estimate(found["pivotal_share"]),
-        n_eff=extra.pop("n_eff", undefined),
         effective_votes=effective_votes(errors, judges=names, workers=workers),
         policies=policy_table(ballots, column, label_column, judges=names, tasks=tasks),
         metrics=judge_metrics(ballots, label_column, judges=names, workers=workers),
-        rules=rules,
+        rules=tuple(columns.report(rule, found, names) for rule in columns.rules),
         permutation=_permutation(ballots, column, label_column, columns, confidence_level, key),
         **extra,
     )
+
+
+def _moment_statistics(moments: TaskMoments, n_judges: int) -> dict[str, Statistic]:
+    """What is resampled from the moments, under the names of the report's fields."""
+    wanted = {"n_eff": moments.effective_votes()} if n_judges > 1 else {}
+    if moments.has_signal:
+        wanted["signal_accuracy"] = moments.signal_accuracy()
+        if n_judges > 1:
+            wanted["n_eff_change"] = moments.effective_votes_change()
+            wanted["n_eff_after"] = wanted["n_eff_change"] + wanted["n_eff"]
+    return wanted
 
 
 class _Columns:
@@ -208,22 +212,23 @@ class _Columns:
         ballots: NDArray[np.int8],
         signal: NDArray[np.int8] | None,
         labels: NDArray[np.int8],
-        counted: Any,
+        counted: Tally,
         scored: NDArray[np.bool_],
     ) -> None:
-        stratum = strata_of(ballots)
+        self.stratum = strata_of(ballots)
+        self.scored = scored
         wrong = scored & (counted.decision != labels)
-        self.strata = np.unique(stratum[scored])
+        self.strata = np.unique(self.stratum[scored])
         self.pivotal_strata = self.strata[(self.strata >= 0) & (self.strata <= 2)]
         self.data: dict[Any, NDArray[Any]] = {
             "n": scored,
             "correct": scored & ~wrong,
             "n_pivotal": scored & counted.pivotal,
         }
-        for level in self.strata.tolist():
-            self.data["n", level] = scored & (stratum == level)
-            self.data["errors", level] = wrong & (stratum == level)
         levels = self.strata.tolist()
+        for level in levels:
+            self.data["n", level] = scored & (self.stratum == level)
+            self.data["errors", level] = wrong & (self.stratum == level)
         self.n = np.array([self.data["n", level].sum() for level in levels], np.int64)
         self.n_errors = np.array([self.data["errors", level].sum() for level in levels], np.int64)
         self.statistics: dict[Any, Any] = {
@@ -234,26 +239,34 @@ class _Columns:
         self.rules: list[str | int] = []
         if signal is not None:
             self.rules = ["uniform", "majority", *range(ballots.shape[1])]
-        sizes = np.unique(counted.n_valid[scored]).tolist()
-        for rule in self.rules:
-            assert signal is not None
-            unit = least_unit(rule, sizes)
-            if unit * len(labels) >= 2**53:  # too many sizes of panels: fractions, then
-                unit = 1
-            flips, of = opposed_flip(ballots, rule, counted)
-            active = scored & (signal >= 0) & (signal != counted.decision)
-            sign = np.where(signal == labels, 1, -1)
-            gain = np.where(active, sign * flips * unit / of, 0.0)
-            self.data["gain", rule] = gain
-            self.statistics["gain", rule] = Ratio(("gain", rule), "n") / unit
-            self.statistics["pivotal_gain", rule] = Ratio(("gain", rule), "n_pivotal") / unit
-            pivotal = self.pivotal_strata.tolist()
-            for level in pivotal:
-                self.data["gain", rule, level] = gain * (stratum == level)
-            if pivotal:
-                self.statistics["stratum_gain", rule] = (
-                    Ratio([("gain", rule, s) for s in pivotal], [("n", s) for s in pivotal]) / unit
-                )
+            for rule in self.rules:
+                self._add_gain(rule, ballots, signal, labels, counted)
+
+    def _add_gain(
+        self,
+        rule: str | int,
+        ballots: NDArray[np.int8],
+        signal: NDArray[np.int8],
+        labels: NDArray[np.int8],
+        counted: Tally,
+    ) -> None:
+        unit = least_unit(rule, np.unique(counted.n_valid[self.scored]).tolist())
+        if unit * len(labels) >= 2**53:  # too many sizes of panels: fractions, then
+            unit = 1
+        flips, of = opposed_flip(ballots, rule, counted)
+        active = self.scored & (signal >= 0) & (signal != counted.decision)
+        sign = np.where(signal == labels, 1, -1)
+        gain = np.where(active, sign * flips * unit / of, 0.0)
+        self.data["gain", rule] = gain
+        self.statistics["gain", rule] = Ratio(("gain", rule), "n") / unit
+        self.statistics["pivotal_gain", rule] = Ratio(("gain", rule), "n_pivotal") / unit
+        pivotal = self.pivotal_strata.tolist()
+        for level in pivotal:
+            self.data["gain", rule, level] = gain * (self.stratum == level)
+        if pivotal:
+            self.statistics["stratum_gain", rule] = (
+                Ratio([("gain", rule, s) for s in pivotal], [("n", s) for s in pivotal]) / unit
+            )
 
     def report(self, rule: str | int, found: Any, names: tuple[str, ...]) -> RuleReport:
         by_stratum = found.get(("stratum_gain", rule))

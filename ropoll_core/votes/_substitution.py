@@ -91,7 +91,10 @@ def stratum_table(
     run_chunks(kernel, types.n_types, cost_ns=_ROW_NS + k, workers=workers, scratch=new_sums)
     if not parts:
         new_sums()
-    sums, gains, left_out = (np.add.reduce(part, axis=0) for part in zip(*parts, strict=True))
+    for other in parts[1:]:
+        for total, part in zip(parts[0], other, strict=True):
+            total += part
+    sums, gains, left_out = parts[0]
     return StratumTable(strata, pivotal, sums, gains[:, pivotal.start :], *left_out.tolist())
 
 

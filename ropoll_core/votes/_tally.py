@@ -16,9 +16,10 @@ from ropoll_core._checks.ballots import (
 )
 from ropoll_core._checks.options import as_choice
 from ropoll_core._kernels import ballots as kernels
+from ropoll_core._kernels.substitution import weighted_flip_rows
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.votes import GatedDecision, Tally
-from ropoll_core.votes._rules import as_rule
+from ropoll_core.votes._rules import as_rule, rule_code
 
 __all__ = ["gated_decision", "tally"]
 
@@ -118,24 +119,41 @@ def strata_of(votes: NDArray[np.int8]) -> NDArray[np.int64]:
 
 
 def opposed_flip(
-    votes: NDArray[np.int8], rule: str | int, counted: Tally
+    votes: NDArray[np.int8],
+    rule: str | int,
+    counted: Tally,
+    weights: NDArray[np.float64] | None = None,
+    *,
+    workers: int | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Odds that replacing a ballot by the side the panel decided against flips the decision.
 
-    As a numerator and a denominator, a pair a query; zero where it is not pivotal.
+    As a numerator and a denominator (at least 1), a pair a query; zero where it is not pivotal.
     """
-    on_side = np.where(counted.decision == 1, counted.ones, counted.n_valid - counted.ones)
+    if weights is not None:
+        flips, of = np.empty(len(votes), np.int64), np.empty(len(votes), np.int64)
+
+        def kernel(start: int, stop: int) -> None:
+            weighted_flip_rows(votes, weights, rule_code(rule), flips, of, start, stop)
+
+        run_chunks(kernel, len(votes), cost_ns=2.0 + 2.0 * votes.shape[1], workers=workers)
+        return flips, np.maximum(of, 1)
+    flips = of = np.ones(len(votes), np.int64)
     if isinstance(rule, int):
-        flips, of = (votes[:, rule] == counted.decision).astype(np.int64), np.ones_like(on_side)
-    elif rule == "majority":
-        flips, of = np.ones(len(votes), np.int64), np.ones_like(on_side)
-    else:
-        flips, of = on_side.astype(np.int64), np.maximum(counted.n_valid, 1)
-    return np.where(counted.pivotal, flips, 0), of.astype(np.int64)
+        flips = (votes[:, rule] == counted.decision).astype(np.int64)
+    elif rule == "uniform":
+        flips = np.where(counted.decision == 1, counted.ones, counted.n_valid - counted.ones)
+        of = np.maximum(counted.n_valid, 1)
+    return np.where(counted.pivotal, flips, 0).astype(np.int64), of.astype(np.int64)
 
 
 def gated_decision(
-    votes: Any, signal: Any, *, rule: str | int = "majority", workers: int | None = None
+    votes: Any,
+    signal: Any,
+    *,
+    rule: str | int = "majority",
+    weights: Any = None,
+    workers: int | None = None,
 ) -> GatedDecision:
     """Substitute one ballot by the signal, asking for it only on pivotal queries.
 
@@ -152,6 +170,9 @@ def gated_decision(
     rule : {"majority", "uniform"} or int
         Which ballot is replaced: one of the majority side; one drawn from the valid ones; that
         of this judge, if valid.
+    weights : array_like (n_judges,) or (n_queries, n_judges), optional
+        As in :func:`tally`. The signal takes over the weight of the ballot it replaces, so that
+        on a pivotal query not every ballot of the majority side need flip the decision.
     workers : int, optional
         Threads; see :func:`ropoll_core.default_workers`.
 
@@ -172,17 +193,18 @@ def gated_decision(
     >>> result.decision.tolist(), result.called.tolist()
     ([0.0, 1.0], [True, False])
     """
-    # Check arguments: votes / signal / rule
+    # Check arguments: votes / signal / weights / rule
     ballots = as_ballots(votes)
-    column = as_column(signal, "signal", ballots.shape[0])
+    n_queries, n_judges = ballots.shape
+    column = as_column(signal, "signal", n_queries)
     check_ballots(column, "signal")
-    rule = as_rule(rule, ballots.shape[1])
+    seat_weights = as_vote_weights(weights, n_queries, n_judges)
+    rule = as_rule(rule, n_judges)
 
-    counted = tally(ballots, workers=workers)
-    flips, of = opposed_flip(ballots, rule, counted)
-    flip = flips / of
+    counted = tally(ballots, weights=weights, workers=workers)
+    flips, of = opposed_flip(ballots, rule, counted, seat_weights, workers=workers)
     called = flips > 0
     opposed = called & (column >= 0) & (column != counted.decision)
     decision = np.where(counted.n_valid == 0, np.nan, counted.decision.astype(np.float64))
-    decision[opposed] += np.where(column[opposed] == 1, flip[opposed], -flip[opposed])
+    decision[opposed] += ((2 * column - 1) * (flips / of))[opposed]
     return GatedDecision(decision=decision, called=called)

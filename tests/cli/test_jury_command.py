@@ -135,7 +135,7 @@ def test_an_empty_answer_may_be_an_answer(tmp_path):
             "--member names 'delta'; the judges are alpha, beta, gamma, 007",
         ),
         (["--member", "beta", "--member", "beta"], 2, "--member names a judge twice"),
-        (["--member", "beta"], 2, "answers must have 2 to 64 judges, got 1"),
+        (["--member", "beta"], 1, "answers.csv: a jury has 2 to 64 judges, got 1: beta"),
         (["--gold", "truth"], 1, "truth"),
         (["--split", "1"], 2, "split must be a finite number in (0, 1)"),
         (["--confidence", "2"], 2, "--confidence must be"),
@@ -147,6 +147,53 @@ def test_refusals(table, arguments, code, message):
     assert run.exit_code == code, run.output
     assert message in " ".join(run.output.split())
     assert "Traceback" not in run.output
+
+
+def write(tmp_path, *rows):
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["item,judge,answer,gold", *rows]) + "\n")
+    return path
+
+
+def test_without_a_law_all_the_rest_is_printed(tmp_path):
+    rows = [
+        f"q{q},{j},{a},A" for q in range(6) for j, a in zip("abc", ("A", "B", "A"), strict=True)
+    ]
+    path = write(tmp_path, *rows)
+    run = ropoll(path, *FAST)
+    assert run.exit_code == 0, run.output
+    lines = run.output.splitlines()
+    assert [line for line in lines if line.startswith("no law: ")] == [
+        "no law: the correlation of errors is undefined: no two judges are both sometimes right "
+        "and sometimes wrong; errors of the judges: [0 6 0] of 6"
+    ]
+    for part in ("a 100.0%", "strict 100.0% [100.0, 100.0] -", "67% and up 100.0%", "all judges"):
+        assert part in " ".join(run.output.split()), part
+    assert "nan" not in run.output.lower()
+    result = json.loads(ropoll(path, "--json", *FAST).stdout)
+    assert result["fit"]["law"] is None
+    assert result["held_out"]["law"] is None
+    assert result["fit"]["measured_accuracy"]["uniform"]["value"] == 1.0
+
+
+def test_without_a_held_out_law_one_line_says_why(tmp_path):
+    rows = [f"q{q},{j},{'AB'[(q + (j == 'b')) % 2]},A" for q in range(6) for j in "ab"]
+    run = ropoll(write(tmp_path, *rows), "--split", "0.2", *FAST)
+    assert run.exit_code == 0, run.output
+    assert "no law" not in run.output
+    line = "no held-out law, fitted to 1 items (--split): the correlation of errors is undefined"
+    assert run.output.count(line) == 1
+    run = ropoll(write(tmp_path, "q,a,A,A", "q,b,A,A"), *FAST)
+    assert run.exit_code == 0, run.output
+    assert "no held-out law: there is one task, and none to hold out" in run.output
+    assert json.loads(ropoll(tmp_path / "answers.csv", "--json", *FAST).stdout)["held_out"] is None
+
+
+def test_nothing_to_measure_on(tmp_path):
+    run = ropoll(write(tmp_path, "q,a,A,", "q,b,A,", "p,a,A,A"), *FAST)
+    assert run.exit_code == 1
+    assert "answers.csv: no item with a right answer" in run.output
+    assert "left of 2: 1 have no right answer, 1 lack an answer (--missing wrong)" in run.output
 
 
 def test_a_table_without_gold(tmp_path):

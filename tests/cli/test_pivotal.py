@@ -46,6 +46,24 @@ def test_what_pivotal_prints(votes):
     assert "if the signal erred as often but anywhere" in run.output
 
 
+def test_a_tiny_panel_reads_well(tmp_path):
+    run = ropoll("pivotal", write(tmp_path, "item,judge,vote,label\nq1,a,1,1\n"))
+    assert run.exit_code == 0, run.output
+    assert "1 row: 1 item x 1 judge; " in run.output
+    assert "0 of 1 ballot missing" in run.output
+    assert "no intervals: there is one item, and nothing to resample" in run.output
+    assert "panel accuracy  100.0%\n" in run.output
+    assert "nan" not in run.output
+    assert "[-" not in run.output
+    rows = "q1,a,1,1\nq1,b,0,1\nq1,t,1,1\nq2,a,1,1\nq2,b,1,1\nq2,t,1,1\n"
+    path = write(tmp_path, "item,judge,vote,label\n" + rows)
+    run = ropoll("pivotal", path, "--signal", "t")
+    assert run.exit_code == 0, run.output
+    assert "intervals resample 2 items: few, so they are rough" in run.output
+    assert "no change by the signal: with it or without" in run.output
+    assert "nan" not in run.output
+
+
 def test_without_a_signal(votes):
     run = ropoll("pivotal", votes, "--where", "judge=a", "--json")
     assert run.exit_code == 0, run.output

@@ -1,5 +1,5 @@
-"""Engines give what one call gives. Dask and xarray run here; for Spark, Ray and torch only what
-needs neither is run: their batch functions, and what is said where they are not installed."""
+"""Engines give what one call gives: Dask, xarray, and the batch function of Spark and Ray without
+them. `test_spark`, `test_ray` and `test_torch` run those engines where they are installed."""
 
 import importlib.util
 import pickle
@@ -11,29 +11,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import xarray
+from reference.batches import ATTRIBUTES, list_batch, panels
 
 from ropoll_core import engines, scores, tables
 from ropoll_core.engines import dask as dask_engine
-from ropoll_core.engines import ray as ray_engine
 from ropoll_core.engines import spark as spark_engine
 from ropoll_core.engines import torch as torch_engine
 from ropoll_core.engines import xarray as xarray_engine
-
-ATTRIBUTES = ("x", "y", "z")
-
-
-def panels(n=500, n_judges=5, seed=3):
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(n, n_judges, len(ATTRIBUTES)))
-    values[rng.random((n, n_judges)) < 0.1] = np.nan
-    values[7] = np.nan
-    return values
-
-
-def list_batch(values):
-    flat = [[None if np.isnan(v) else v for v in row] for row in values.reshape(len(values), -1)]
-    ids = [f"{i:03d}" for i in range(len(values))]
-    return pa.record_batch({"id": ids, "s": pa.array(flat, type=pa.list_(pa.float64()))})
 
 
 def same(got, expected):
@@ -103,6 +87,27 @@ def test_batches_that_are_not_as_the_spec_says():
     assert result.column("n_valid").to_pylist() == [0]
 
 
+def tensors(values, permutation=None):
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    lists = pa.FixedSizeListArray.from_arrays(flat, int(np.prod(values.shape[1:])))
+    kind = pa.fixed_shape_tensor(pa.float64(), values.shape[1:], permutation=permutation)
+    return pa.record_batch({"s": pa.ExtensionArray.from_storage(kind, lists)})
+
+
+def test_batch_of_tensors():
+    values, spec = panels(), tables.BatchSpec("s", ATTRIBUTES)
+    batch = tensors(values)
+    whole = tables.aggregate_batch(batch, spec)
+    same(whole, tables.aggregate_batch(list_batch(values), spec))
+    same(tables.aggregate_batch(batch.slice(9, 5), spec), whole.slice(9, 5))
+    same(tables.aggregate_batch(pa.Table.from_batches([batch]), spec), whole)
+    same(tables.aggregate_batch(tensors(values.reshape(500, 15)), spec), whole)
+    for wrong in (tensors(values.transpose(0, 2, 1)), tensors(values.reshape(-1, 5, 1, 3)),
+                  tensors(values, permutation=[1, 0])):  # fmt: skip
+        with pytest.raises(ValueError, match=r"column 's' must hold tensors \(n_judges, 3\)"):
+            tables.aggregate_batch(wrong, spec)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -117,6 +122,21 @@ def test_batches_that_are_not_as_the_spec_says():
 def test_specs_that_make_no_sense(options, message):
     with pytest.raises(ValueError, match=message):
         tables.BatchSpec(**options)
+
+
+@pytest.mark.parametrize("name", ["out", "full_output"])
+def test_options_that_no_engine_can_pass_on(name):
+    values, message = panels(20), f"options must not hold '{name}'"
+    lazy = dask.array.from_array(values)
+    cube = xarray.DataArray(values, dims=("item", "judge", "attribute"))
+    with pytest.raises(TypeError, match=message):
+        dask_engine.aggregate(lazy, **{name: None})
+    with pytest.raises(TypeError, match=message):
+        xarray_engine.aggregate(cube, judge="judge", attribute="attribute", **{name: None})
+    with pytest.raises(TypeError, match=message):
+        tables.BatchSpec("s", ["x"], options={name: None})
+    with pytest.raises(TypeError, match="options must not hold 'workers'"):
+        tables.BatchSpec("s", ["x"], options={"workers": 2})
 
 
 def test_specs_pickle():
@@ -183,20 +203,10 @@ def test_xarray(lazy):
     np.testing.assert_array_equal(result.values, scores.geometric_median(values))
     with pytest.raises(ValueError, match="a dimension 'judge'"):
         xarray_engine.aggregate(cube, judge="judge", attribute="band")
-
-
-def test_ray_maps_the_batch_function():
-    class Dataset:
-        def map_batches(self, function, *, fn_kwargs, batch_format, batch_size):
-            assert batch_format == "pyarrow"
-            table = pa.Table.from_batches([list_batch(panels())])
-            return [
-                function(table.slice(i, batch_size), **fn_kwargs) for i in range(0, 500, batch_size)
-            ]
-
-    pieces = ray_engine.aggregate(Dataset(), LISTS, batch_size=200)
-    whole = tables.aggregate_batch(list_batch(panels()), LISTS)
-    same(pa.concat_tables(pieces), whole)
+    with pytest.raises(ValueError, match="two dimensions, got 'band' for both"):
+        xarray_engine.aggregate(cube, judge="band", attribute="band")
+    with pytest.raises(TypeError, match=r"an xarray.DataArray, got ndarray"):
+        xarray_engine.aggregate(values, judge="date", attribute="band")
 
 
 @pytest.mark.parametrize(

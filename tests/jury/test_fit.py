@@ -1,5 +1,7 @@
 """ConsensusLaw.fit: inputs and measurements against plain twins, held-out parts, bad input."""
 
+import re
+
 import numpy as np
 import pytest
 from reference.jury import credit, law_inputs, modal_classes
@@ -235,8 +237,26 @@ def test_one_query_has_estimates_and_no_interval():
     fit = ConsensusLaw.fit([["A", "B"], ["A", "A"], ["C", "A"]], ["A", "B", "A"], tasks=["t"] * 3)
     assert fit.member_accuracy.value == pytest.approx(1 / 3)
     assert np.isnan(fit.member_accuracy.low)
-    with pytest.raises(ValueError, match="correlation of errors is undefined"):
-        ConsensusLaw.fit([["A", "B"]], ["A"])
+
+
+def test_without_a_correlation_of_errors_what_was_measured_stands():
+    answers, gold = [["A", "A", "C"]] * 6 + [["A", "B", "C"]] * 4, ["A"] * 10
+    fit = ConsensusLaw.fit(answers, gold, rng=1, n_resamples=50, groups=[0, 1] * 5)
+    assert fit.law is None
+    assert re.search(r"undefined: .* judges: \[ 0  4 10\] of 10", fit.reason)
+    assert fit.member_accuracy.value == pytest.approx(16 / 30)
+    assert fit.accuracy_by_member.tolist() == [1.0, 0.6, 0.0]
+    assert fit.measured_accuracy["correct"].value == 1.0
+    assert fit.measured_accuracy["strict"].value == 0.6
+    assert fit.measured_floor.value == 0.0
+    for undefined in (fit.correlation, fit.predicted_floor, *fit.predicted_accuracy.values()):
+        assert np.isnan([undefined.value, undefined.low, undefined.high]).all()
+    assert fit.n_undefined == 50
+    assert {part.law for part in fit.held_out.values()} == {None}
+    one = ConsensusLaw.fit([["A", "B"]], ["A"])
+    assert (one.law, one.measured_accuracy["uniform"].value) == (None, 0.5)
+    there = ConsensusLaw.fit([["A", "B"], ["B", "A"]], ["A", "A"])
+    assert there.reason == ""
 
 
 @pytest.mark.parametrize(
@@ -255,7 +275,6 @@ def test_exact_binomial_interval(events, n, low, high):
         ([["A", None]], ["A"], {}, ValueError, "0 have no gold answer and 1 lack an answer"),
         ([[None, None]], ["A"], {"missing": "wrong"}, ValueError, "answers are all missing"),
         ([["A", "B"]] * 3, ["A"] * 2, {}, ValueError, r"gold must have shape \(3,\)"),
-        ([["A", "B"]] * 3, ["A"] * 3, {}, ValueError, r"undefined: .* judges: \[0 3\] of 3"),
         ([["A", "A"]], ["A"], {"missing": "drop"}, ValueError, "missing must be one of omit"),
         ([["A", "A"]], ["A"], {"max_attractors": 0}, ValueError, "max_attractors must be from 1"),
         ([["A", "A"]] * 2, "AA", {}, TypeError, "gold must be a column"),

@@ -110,8 +110,10 @@ def small_panel(k, seed):
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("rule", ["uniform", "majority", 0])
 @pytest.mark.parametrize("gaps", [False, True])
-def test_permutation_control_over_every_placement_of_the_errors(k, rule, gaps):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_permutation_control_over_every_placement_of_the_errors(k, rule, gaps, weighted):
     votes, signal, labels = small_panel(k, k)
+    options = {"rule": rule, "weights": np.arange(k) % 3 + 1.0 if weighted else None}
     if gaps:
         votes[0, 0] = signal[1] = -1
     answered = (signal >= 0) & (votes >= 0).any(axis=1)
@@ -121,20 +123,35 @@ def test_permutation_control_over_every_placement_of_the_errors(k, rule, gaps):
     for chosen in itertools.combinations(places, n_errors):
         permuted = np.where(signal < 0, -1, labels)
         permuted[list(chosen)] = 1 - labels[list(chosen)]
-        gains.append(substitution(votes, permuted, labels, rule=rule).pivotal_gain)
-    result = permutation_control(votes, signal, labels, rule=rule)
+        gains.append(substitution(votes, permuted, labels, **options).pivotal_gain)
+    result = permutation_control(votes, signal, labels, **options)
     expected, counts = np.unique(np.round(gains, 12), return_counts=True)
     np.testing.assert_allclose(result.values, expected, rtol=0, atol=1e-11)
     np.testing.assert_allclose(result.probabilities, counts / counts.sum(), rtol=1e-11)
-    observed = substitution(votes, signal, labels, rule=rule).pivotal_gain
+    observed = substitution(votes, signal, labels, **options).pivotal_gain
     assert result.observed == pytest.approx(observed, abs=1e-12)
     assert result.mean == pytest.approx(np.mean(gains), abs=1e-12)
     assert result.standard_deviation == pytest.approx(np.std(gains), abs=1e-12)
     assert result.p_upper == pytest.approx(np.mean(np.array(gains) >= observed - 1e-9), abs=1e-11)
     assert result.p_lower == pytest.approx(np.mean(np.array(gains) <= observed + 1e-9), abs=1e-11)
-    sampled = permutation_control(votes, signal, labels, rule=rule, n_resamples=4000, rng=1)
+    sampled = permutation_control(votes, signal, labels, **options, n_resamples=4000, rng=1)
     assert not sampled.exact
     assert sampled.mean == pytest.approx(result.mean, abs=5 * result.standard_deviation / 60)
+
+
+def test_permutation_control_with_weights_of_each_query():
+    votes, signal, labels = small_panel(4, 1)
+    weights = np.random.default_rng(3).integers(1, 5, votes.shape).astype(float)
+    gains = []
+    for chosen in itertools.combinations(range(9), 3):
+        permuted = labels.copy()
+        permuted[list(chosen)] ^= 1
+        total, strata = twin.substitution(votes, permuted, labels, "uniform", weights)
+        gains.append(float(total / strata[1][0]))
+    result = permutation_control(votes, signal, labels, weights=weights)
+    expected, counts = np.unique(np.round(gains, 12), return_counts=True)
+    np.testing.assert_allclose(result.values, expected, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(result.probabilities, counts / 84, rtol=1e-11)
 
 
 def test_one_group_is_hypergeometric():

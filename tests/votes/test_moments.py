@@ -90,7 +90,7 @@ def test_panels_of_many_sizes_need_a_common_unit():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-@pytest.mark.parametrize(("n", "k"), [(300, 5), (3000, 6)])
+@pytest.mark.parametrize(("n", "k"), [(300, 5), (3000, 6), (300, 9)])
 @pytest.mark.parametrize("rule", ["uniform", "majority", 2])
 def test_sweep_is_substitution_on_every_sub_panel(n, k, rule, missing):
     votes, signal, labels = random_panel(k, n, k, missing)
@@ -116,6 +116,50 @@ def test_sweep_is_substitution_on_every_sub_panel(n, k, rule, missing):
                 scale = sweep.unit // moments.unit if name == "gain" else 1
                 column = sweep.moment_table()[:, 4 * row + moment]
                 np.testing.assert_array_equal(column, moments.data[name] * scale)
+
+
+@pytest.mark.parametrize("k", range(1, 6))
+@pytest.mark.parametrize("rule", ["uniform", "majority", 0])
+def test_sweep_against_the_twin_on_every_pattern(k, rule):
+    """Every ballot, signal and label with gaps; each sub-panel by loops over replacements."""
+    table = np.array(list(itertools.product((-1, 0, 1), repeat=k + 2)), np.int8)
+    votes, signal, labels = np.ascontiguousarray(table[:, :k]), table[:, k], table[:, k + 1]
+    for size in range(1, k + 1):
+        sweep = subset_sweep(votes, signal, labels, size, rule=rule)
+        for row, panel in enumerate(sweep.members.tolist()):
+            total, strata = twin.substitution(votes[:, panel], signal, labels, rule)
+            assert sweep.n_scored[row] == sum(n for n, _, _ in strata.values())
+            assert sweep.gain[row] * sweep.n_scored[row] == pytest.approx(float(total), abs=1e-9)
+            got = zip(sweep.stratum.tolist(), sweep.n[row], sweep.n_errors[row], strict=True)
+            assert {s: (n, errors) for s, n, errors in got if n} == {
+                s: (n, errors) for s, (n, errors, _) in strata.items()
+            }
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("rule", ["uniform", "majority", 2])
+@pytest.mark.parametrize("per_query", [False, True])
+def test_weighted_sweep_is_weighted_substitution_on_every_sub_panel(rule, missing, per_query):
+    votes, signal, labels = random_panel(5, 300, 5, missing)
+    weights = np.array([1.0, 2, 0, 1, 3])
+    if per_query:
+        weights = np.random.default_rng(1).integers(1, 4, (300, 5)).astype(float)
+    for size in range(1, 6):
+        sweep = subset_sweep(votes, signal, labels, size, rule=rule, weights=weights)
+        for row, panel in enumerate(sweep.members.tolist()):
+            inner = panel.index(2) if rule == 2 else rule
+            own = weights[..., panel]
+            if not own.any():
+                assert sweep.n_scored[row] == 0
+                assert np.isnan(sweep.gain[row])
+                continue
+            total, strata = twin.substitution(votes[:, panel], signal, labels, inner, own)
+            assert sweep.n_scored[row] == sum(n for n, _, _ in strata.values())
+            assert sweep.n_pivotal[row] == strata.get(1, (0,))[0]
+            assert sweep.gain[row] == pytest.approx(float(total) / sweep.n_scored[row], abs=1e-12)
+            for column, level in enumerate(sweep.stratum.tolist()):
+                n, errors, _ = strata.get(level, (0, 0, 0))
+                assert (sweep.n[row, column], sweep.n_errors[row, column]) == (n, errors)
 
 
 @pytest.mark.parametrize("rule", ["uniform", "majority", 1])
@@ -146,6 +190,8 @@ def test_sweep_does_not_depend_on_workers_and_refuses_nonsense():
         subset_sweep(votes, signal, labels, 9)
     with pytest.raises(ValueError, match="moment_table needs a sweep made with tasks="):
         one.moment_table()
+    with pytest.raises(ValueError, match="tasks must not be given with weights"):
+        subset_sweep(votes, signal, labels, 4, tasks=np.arange(2000), weights=np.ones(8))
     wide = np.zeros((2, 40), np.int8)
     with pytest.raises(ValueError, match=r"size=20 of 40 judges makes 137846528820 panels"):
         subset_sweep(wide, [0, 0], [0, 0], 20)

@@ -124,19 +124,41 @@ def test_tally_against_the_twin(ties, weighted):
     assert result.n_empty == np.count_nonzero(result.n_valid == 0)
 
 
+WEIGHTS = {"none": None, "by judge": [2.0, 1, 0, 3], "by query": "by query"}
+
+
 @pytest.mark.parametrize("rule", ["uniform", "majority", 0, 3])
-def test_gate_equals_universal_substitution(rule):
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_gate_equals_universal_substitution(rule, weights):
     votes, signal, _ = random_panel(8, 600, 4, missing=0.2)
-    gate = gated_decision(votes, signal, rule=rule)
+    if weights == "by query":
+        weights = np.random.default_rng(0).integers(0, 4, (600, 4)).astype(float)
+        weights[:, 1] += 1
+    gate = gated_decision(votes, signal, rule=rule, weights=weights)
     for i, row in enumerate(votes.tolist()):
-        if twin.decide(row) is None:
+        own = weights[i] if isinstance(weights, np.ndarray) else weights
+        if twin.decide(row, own) is None:
             assert np.isnan(gate.decision[i])
+            assert not gate.called[i]
             continue
-        assert gate.decision[i] == pytest.approx(
-            float(twin.probability_of_one(row, signal[i], rule)), abs=1e-15
-        )
-        answers = {twin.probability_of_one(row, v, rule) for v in (-1, 0, 1)}
-        assert gate.called[i] == (len(answers) > 1)
+        answers = [twin.probability_of_one(row, v, rule, own) for v in (-1, 0, 1)]
+        assert gate.decision[i] == pytest.approx(float(answers[signal[i] + 1]), abs=1e-15)
+        assert gate.called[i] == (len(set(answers)) > 1)
+
+
+@pytest.mark.parametrize("k", range(1, 10))
+@pytest.mark.parametrize("rule", ["uniform", "majority", 0])
+def test_weighted_gate_on_every_pattern(k, rule):
+    """Weights that differ, some equal, so that ties occur; replaced in turn by 0 and by 1."""
+    patterns = np.array(list(itertools.product((0, 1), repeat=k)), np.int8)
+    weights = np.arange(k) % 4 + 1.0
+    for signal in (0, 1):
+        gate = gated_decision(patterns, np.full(len(patterns), signal), rule=rule, weights=weights)
+        expected = [
+            twin.probability_of_one(row, signal, rule, weights.tolist())
+            for row in patterns.tolist()
+        ]
+        np.testing.assert_allclose(gate.decision, [float(p) for p in expected], rtol=0, atol=1e-15)
 
 
 def test_single_replacement_table():

@@ -8,84 +8,40 @@ namespace ROPOLL_NS {
 #include "gm_large.h"
 #include "gm_closed.h"
 #include "gm_weiszfeld.h"
+#include "gm_store.h"
 
 struct Scratch {
     vec *x, *w, *cost;
     vec *z, *z1, *z2; /* (d,) */
     Large large;
+    Triple triple;
     double *row, *row_w, *one;
     char *robust;
 };
 
-/* Writes what is known of one query, in the caller's weights. */
-template <typename T>
-static void store(
-    const GmPanels &P, const Block &B, int place, const double *z, const GmAnswer &a) {
-    const ptrdiff_t q = B.first + place;
-    const double unit = B.top[place];
-    char *median = P.median + q * P.median_query_stride;
-    for (ptrdiff_t k = 0; k < P.n_attributes; k++)
-        *(T *)(median + k * P.median_attribute_stride) = (T)z[k];
-    P.seen[a.status] = 1;
-    if (!P.status) return;
-    P.objective[q] = a.objective * unit;
-    P.gap[q] = a.gap * unit;
-    P.n_valid[q] = B.n_valid[place];
-    P.n_iter[q] = a.n_iter;
-    P.status[q] = (int8_t)a.status;
-    write_influence<T>(P, B, place, a.status <= GM_NOT_CERTIFIED ? z : nullptr);
-}
-
-template <typename T>
-static void store_lanes(
-    const GmPanels &P, Block &B, const int32_t *places, int count, const Found &found,
-    mask several, double *one) {
-    const unsigned done = bits(found.done), many = bits(several);
-    if (!P.status && done == ALL_LANES) {
-        if (many) P.seen[GM_NOT_UNIQUE] = 1;
-        if (many != ALL_LANES) P.seen[GM_CERTIFIED] = 1;
-        for (int l = 0; l < count; l++) {
-            char *median = P.median + (B.first + places[l]) * P.median_query_stride;
-            for (ptrdiff_t k = 0; k < P.n_attributes; k++)
-                *(T *)(median + k * P.median_attribute_stride) = (T)found.z[k][l];
-        }
-        return;
-    }
-    for (int l = 0; l < count; l++) {
-        const int place = places[l];
-        if (!(done >> l & 1)) {
-            B.left[B.n_left++] = place;
-            continue;
-        }
-        for (ptrdiff_t k = 0; k < P.n_attributes; k++) one[k] = found.z[k][l];
-        const int status = many >> l & 1 ? GM_NOT_UNIQUE : GM_CERTIFIED;
-        const GmAnswer a = {found.objective[l], found.gap[l], (int)found.steps[l], status};
-        store<T>(P, B, place, one, a);
-    }
-}
-
 /* Above this many judges all pairs cost more than a few steps without them. */
 enum { MOST_SMALL = 24 };
 
-/* Few attributes: compiled for each number of them. False if it is not one of those. */
+/* The numbers of attributes that are compiled. */
+#define ROPOLL_EACH_D(CASE) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+enum { MOST_SMALL_D = 8 };
+
+#include "gm_triples.h"
+
+/* Few attributes: compiled for each number of them. False if it is not one of those. Three judges
+ * are weighted as S.triple says. */
 static bool solve_small(const GmPanels &P, ptrdiff_t n, bool weighted, Scratch &S, Found &found) {
     switch (P.n_attributes) {
-#define ROPOLL_CASE(D)                                     \
-    case D:                                                \
-        if (n > 3)                                         \
-            newton_lanes<D>(S.x, S.w, S.cost, n, P, found); \
-        else if (weighted)                                 \
-            closed_lanes<D, true>(S.x, S.w, P, found);     \
-        else                                               \
-            closed_lanes<D, false>(S.x, S.w, P, found);    \
+#define ROPOLL_CASE(D)                                       \
+    case D:                                                  \
+        if (n > 3)                                           \
+            newton_lanes<D>(S.x, S.w, S.cost, n, P, found);  \
+        else if (weighted)                                   \
+            closed_lanes<D, true>(S.x, S.triple, P, found);  \
+        else                                                 \
+            closed_lanes<D, false>(S.x, S.triple, P, found); \
         return true;
-        ROPOLL_CASE(2)
-        ROPOLL_CASE(3)
-        ROPOLL_CASE(4)
-        ROPOLL_CASE(5)
-        ROPOLL_CASE(6)
-        ROPOLL_CASE(7)
-        ROPOLL_CASE(8)
+        ROPOLL_EACH_D(ROPOLL_CASE)
 #undef ROPOLL_CASE
         default: return false;
     }
@@ -116,6 +72,7 @@ static void solve_bucket(
         for (int l = 0; l < W; l++) group[l] = places[first + (l < here ? l : here - 1)];
         const ptrdiff_t n = B.n_valid[group[W - 1]];
         load_lanes<T>(P, B, group, n, S.x, S.w);
+        if (n == 3 && weighted) weigh_triple(S.w, P, S.triple);
         mask several = {};
         if (n <= 2)
             pair_lanes(S.x, S.w, n, P.n_attributes, found, several);
@@ -160,9 +117,26 @@ static void solve_robust(const GmPanels &P, Block &B, int place, Scratch &S) {
 }
 
 template <typename T>
+static void solve_in_order(const GmPanels &P, Block &B, Scratch &S) {
+    const bool weighted = B.weighted[B.size];
+    switch (P.n_attributes) {
+#define ROPOLL_CASE(D)                                     \
+    case D:                                                \
+        if constexpr (3 * D >= W)                          \
+            weighted ? solve_triples<T, D, true>(P, B, S)  \
+                     : solve_triples<T, D, false>(P, B, S); \
+        break;
+        ROPOLL_EACH_D(ROPOLL_CASE)
+#undef ROPOLL_CASE
+    }
+}
+
+template <typename T>
 static void solve_block(const GmPanels &P, Block &B, Scratch &S) {
-    classify<T>(P, B);
     B.n_left = 0;
+    const bool solved = triples_in_order<T>(P, B);
+    if (solved) solve_in_order<T>(P, B, S);
+    classify<T>(P, B, solved);
     for (int32_t i = 0; i < B.tally[1]; i++) {
         const int place = B.order[i];
         for (ptrdiff_t k = 0; k < P.n_attributes; k++) S.one[k] = NAN;

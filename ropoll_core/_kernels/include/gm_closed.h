@@ -6,8 +6,15 @@
  * the area term S = sqrt(e e' - g^2) is well conditioned. Equal weights: a vertex of 120
  * degrees or more, else barycentric weights ~ 1/(g_i + S/sqrt 3). Weighted: a vertex whose
  * weight holds the pull of the others, else ~ 1/(g_i/S + cot M_i), M the triangle of weights.
- * The certificate is evaluated at the result; lanes that miss it (a median next to a vertex, a
- * far outlier first, extreme scale, three points on a line) are left unsettled.
+ * The result is that vertex plus parts of its sides, so that a far outlier costs no digits.
+ *
+ * Certificate: with barycentric weights l_i >= 0 the forces l_i (x_i - z)/k balance, and none is
+ * longer than w_i for k = max l_i r_i/w_i. They are a dual point, of value sum l_i r_i^2/k, so
+ * the gap is at most (1 - min/max) F over the three l_i r_i/w_i, and over their squares all the
+ * more: no root is taken. r_i^2 = l_j^2 e_j + l_k^2 e_k + 2 l_j l_k g_i cancels no more than to
+ * half of its terms at equal weights, where no angle of a triangle solved so is above 120
+ * degrees; at others its first two terms bound the rounding. Lanes that miss the certificate
+ * (extreme scale, degenerate weights) are left unsettled.
  */
 
 /* One or two judges. `several`: lanes where every point between the two is a median. */
@@ -31,10 +38,44 @@ static void pair_lanes(
     several = even & ~same;
 }
 
-template <int D, bool WEIGHTED>
-static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Found &out) {
-    const vec zero = all(0), tiny = all(1e-280);
+/* Weights of three judges, and what the closed form takes from them. */
+struct Triple {
+    vec w[3];
+    vec pull[3];        /* 1/w^2 */
+    vec cot[3];         /* of the angles of the triangle of weights */
+    vec hold[3];        /* a vertex is the median if g |g| < hold e e' there */
+    mask outweighed[3]; /* by the two others, should they be copies */
+};
+
+LANE_INLINE vec size_of(vec a) { return larger(a, -a); }
+
+/* w (3,). Where one weight is not less than the others together there is no such triangle, and
+ * the cotangents are not numbers. */
+static void weigh_triple(const vec *w, const GmPanels &P, Triple &t) {
     const double tight = P.is_float ? 1e-5 : 1e-12;
+    /* Four areas of the triangle of weights (Heron's formula, Kahan's order). */
+    const vec low = smaller(w[0], w[1]), high = larger(w[0], w[1]);
+    const vec a = larger(high, w[2]), b = larger(low, smaller(high, w[2])), c = smaller(low, w[2]);
+    const vec T = root((a + (b + c)) * (c - (a - b)) * (c + (a - b)) * (a + (b - c)));
+    for (int i = 0; i < 3; i++) {
+        const vec u = w[(i + 1) % 3], v = w[(i + 2) % 3];
+        const vec s = w[i] * w[i], others = u * u + v * v;
+        const vec cosine = 0.5 * (s * (1.0 - tight) - others) / (u * v);
+        t.w[i] = w[i];
+        t.pull[i] = 1.0 / s;
+        t.cot[i] = (others - s) / T;
+        t.hold[i] = cosine * size_of(cosine) - tight;
+        t.outweighed[i] = less(w[i], (u + v) * (1.0 - tight));
+    }
+}
+
+/* More than the rounding of a squared distance or of the area, relative to their terms: sums over
+ * 8 attributes round by 10 half units, 1.1e-15, and no more than four of them are combined. */
+const double ROUNDING = 1e-14;
+
+template <int D, bool WEIGHTED>
+LANE_INLINE void closed_lanes(const vec *x, const Triple &t, const GmPanels &P, Found &out) {
+    const vec zero = all(0), one = all(1);
     vec p[D], q[D], o[D]; /* sides: x_1 - x_0, x_2 - x_0, x_2 - x_1 */
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
@@ -44,72 +85,70 @@ static void closed_lanes(const vec *x, const vec *w, const GmPanels &P, Found &o
     }
     const vec pp = inner<D>(p, p), qq = inner<D>(q, q), oo = inner<D>(o, o);
     const vec g0 = inner<D>(p, q), g1 = -inner<D>(p, o), g2 = inner<D>(q, o);
-    const vec both0 = pp * qq, both1 = pp * oo, both2 = qq * oo;
-    /* The squared area term from the vertex of the smallest g. */
-    const mask b1 = less(g1, g0) & at_most(g1, g2), b2 = less(g2, g0) & less(g2, g1);
+    /* The vertex of the largest angle: area and result are taken from there. */
+    mask b1 = less(g1, g0) & at_most(g1, g2), b2 = less(g2, g0) & less(g2, g1);
     const vec g = pick(b1, g1, pick(b2, g2, g0));
-    const vec S2 = fnma(g, g, pick(b1, both1, pick(b2, both2, both0)));
-    const vec S = root(larger(S2, zero));
+    const vec uu = pick(b2, qq, pp), vv = pick(b1 | b2, oo, qq), both = uu * vv;
+    const vec S = root(larger(fnma(g, g, both), zero));
 
-    vec w0 = all(1), w1 = w0, w2 = w0, share = all(1.0 / 3), l0, l1, l2;
-    mask at0, at1, at2;
+    vec c0, c1, c2;
+    mask corner, sure, sound;
     if (WEIGHTED) {
-        w0 = w[0], w1 = w[1], w2 = w[2];
-        share = 1.0 / (w0 + w1 + w2);
-        const vec s0 = w0 * w0, s1 = w1 * w1, s2 = w2 * w2;
-        /* A vertex is the median if the squared pull of the others is below its weight's. */
-        const vec hold = all(1.0 - tight);
-        const vec ip = inverse_root(larger(pp, tiny)), iq = inverse_root(larger(qq, tiny)),
-                  io = inverse_root(larger(oo, tiny));
-        at0 = less(s1 + s2 + 2.0 * w1 * w2 * (g0 * ip * iq), s0 * hold);
-        at1 = less(s0 + s2 + 2.0 * w0 * w2 * (g1 * ip * io), s1 * hold);
-        at2 = less(s0 + s1 + 2.0 * w0 * w1 * (g2 * iq * io), s2 * hold);
-        const vec cot =
-            1.0 / root(2.0 * (s0 * s1 + s1 * s2 + s2 * s0) - (s0 * s0 + s1 * s1 + s2 * s2));
-        const vec inverse_S = 1.0 / S;
-        const vec c0 = fma(g0, inverse_S, (s1 + s2 - s0) * cot);
-        const vec c1 = fma(g1, inverse_S, (s0 + s2 - s1) * cot);
-        const vec c2 = fma(g2, inverse_S, (s0 + s1 - s2) * cot);
-        l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
+        const mask at0 = less(g0 * size_of(g0), t.hold[0] * (pp * qq)) |
+                         (equal(pp, zero) & t.outweighed[2]) | (equal(qq, zero) & t.outweighed[1]);
+        const mask at1 = less(g1 * size_of(g1), t.hold[1] * (pp * oo)) |
+                         (equal(oo, zero) & t.outweighed[0]);
+        const mask at2 = less(g2 * size_of(g2), t.hold[2] * (qq * oo));
+        corner = sure = at0 | at1 | at2;
+        b1 = at1 | (b1 & ~corner), b2 = at2 | (b2 & ~corner);
+        c0 = fma(S, t.cot[0], g0), c1 = fma(S, t.cot[1], g1), c2 = fma(S, t.cot[2], g2);
+        sound = at_most(zero, smaller(c0, smaller(c1, c2))) | corner;
     } else {
-        /* cosine < -1/2; or a copy, which outweighs the third */
-        const vec quarter = all(0.25 + tight);
-        at0 = (less(g0, zero) & less(quarter * both0, g0 * g0)) | equal(pp, zero) |
-              equal(qq, zero);
-        at1 = (less(g1, zero) & less(quarter * both1, g1 * g1)) | equal(oo, zero);
-        at2 = less(g2, zero) & less(quarter * both2, g2 * g2);
+        /* 120 degrees or more. On the edge the vertex is as good as the minimum to rounding. */
+        const vec signed_square = g * size_of(g);
+        corner = at_most(signed_square, (ROUNDING - 0.25) * both);
+        sure = at_most(signed_square, (-ROUNDING - 0.25) * both);
+        sound = equal(zero, zero);
         const vec h = S * 0.57735026918962576451;
-        const vec c0 = g0 + h, c1 = g1 + h, c2 = g2 + h;
-        l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
+        c0 = g0 + h, c1 = g1 + h, c2 = g2 + h;
     }
+    vec l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
     const vec scale = 1.0 / (l0 + l1 + l2);
-    l1 = pick(at1, all(1), pick(at0 | at2, zero, l1 * scale));
-    l2 = pick(at2, all(1), pick(at0 | at1, zero, l2 * scale));
+    l0 = pick(corner, pick(b1 | b2, zero, one), l0 * scale);
+    l1 = pick(corner, pick(b1, one, zero), l1 * scale);
+    l2 = pick(corner, pick(b2, one, zero), l2 * scale);
 
-    /* Certificate at z, an offset from x_0. |mean - z| <= F/W, so the gap is at most 2 rho F. */
-    vec z[D], t1[D], t2[D], norm = zero;
+    const vec u0 = l0 * l0, u1 = l1 * l1, u2 = l2 * l2;
+    const vec m0 = fma(u1, pp, u2 * qq), m1 = fma(u0, pp, u2 * oo), m2 = fma(u0, qq, u1 * oo);
+    const vec r0 = fma(2.0 * g0, l1 * l2, m0), r1 = fma(2.0 * g1, l0 * l2, m1),
+              r2 = fma(2.0 * g2, l0 * l1, m2);
+    const vec f0 = WEIGHTED ? u0 * t.pull[0] : u0, f1 = WEIGHTED ? u1 * t.pull[1] : u1,
+              f2 = WEIGHTED ? u2 * t.pull[2] : u2;
+    const vec t0 = f0 * r0, t1 = f1 * r1, t2 = f2 * r2;
+    const vec most = larger(t0, larger(t1, t2)), least = smaller(t0, smaller(t1, t2));
+    vec spread = most - least;
+    if (WEIGHTED)
+        spread = fma(all(ROUNDING), larger(f0 * m0, larger(f1 * m1, f2 * m2)), spread);
+    const mask held = at_most(spread, (P.tol - 2 * ROUNDING) * most);
+    const mask vertex = P.tol < 2 * ROUNDING ? sure : corner;
+    const vec extent = uu + vv;
+    const mask ordinary = less(all(1e-140), extent) & less(extent, all(1e140)) &
+                          (at_most(all(1e-280), both) | equal(both, zero));
+    out.done = (ordinary & sound & ((held & ~corner) | vertex)) | all_equal<D>(x, 3, extent);
+    out.objective = out.gap = out.steps = zero;
+    if (P.status) {
+        const vec d0 = root(larger(r0, zero)), d1 = root(larger(r1, zero)),
+                  d2 = root(larger(r2, zero));
+        out.objective = WEIGHTED ? fma(t.w[0], d0, fma(t.w[1], d1, t.w[2] * d2)) : d0 + d1 + d2;
+        const vec relative = pick(corner, all(2 * ROUNDING), spread / most + 2 * ROUNDING);
+        out.gap = pick(sure, zero, relative * out.objective);
+    }
+
+    const vec a = pick(b1, -l0, pick(b2, zero, l1)), b = pick(b2, -l0, pick(b1, zero, l2)),
+              c = pick(b1, l2, pick(b2, -l1, zero));
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
-        z[k] = fma(l1, p[k], l2 * q[k]);
-        t1[k] = p[k] - z[k];
-        t2[k] = q[k] - z[k];
+        const vec from = pick(b1, x[D + k], pick(b2, x[2 * D + k], x[k]));
+        out.z[k] = from + fma(a, p[k], fma(b, q[k], c * o[k]));
     }
-    const vec a0 = square<D>(z), a1 = square<D>(t1), a2 = square<D>(t2);
-    const vec r0 = w0 * inverse_root(larger(a0, tiny)), r1 = w1 * inverse_root(larger(a1, tiny)),
-              r2 = w2 * inverse_root(larger(a2, tiny));
-    const vec F = fma(a0, r0, fma(a1, r1, a2 * r2));
-#pragma GCC unroll 16
-    for (int k = 0; k < D; k++) {
-        const vec s = fma(r1, t1[k], fnma(r0, z[k], r2 * t2[k]));
-        norm = fma(s, s, norm);
-    }
-    const mask corner = at0 | at1 | at2;
-    out.objective = F;
-    out.gap = pick(corner, zero, 2.0 * F * (root(norm) * share));
-    out.steps = zero;
-    out.done = (less(all(1e-70), F) & less(F, all(1e70)) & at_most(out.gap, P.tol * F)) |
-               all_equal<D>(x, 3, F);
-#pragma GCC unroll 16
-    for (int k = 0; k < D; k++)
-        out.z[k] = pick(at1, x[D + k], pick(at2, x[2 * D + k], x[k] + z[k]));
 }

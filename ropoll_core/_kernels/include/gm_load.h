@@ -110,19 +110,31 @@ static void scan_run(Block &B, const T *x, ptrdiff_t n, ptrdiff_t d) {
         if ((double)x[e] * 0.0 != 0.0) note_gap(B, e, n, d);
 }
 
-/* The same through the strides. */
+/* The same for one query, through the strides. */
 template <typename T>
-static void scan_strided(const GmPanels &P, Block &B) {
-    for (int place = 0; place < B.count; place++)
-        for (ptrdiff_t i = 0; i < P.n_judges; i++) {
-            const char *row = query_at(P, B.first + place) + i * P.judge_stride;
-            double sum = 0;
-            for (ptrdiff_t k = 0; k < P.n_attributes; k++)
-                sum += (double)*(const T *)(row + k * P.attribute_stride) * 0.0;
-            if (sum == 0) continue;
-            B.gap[place * P.n_judges + i] = 1;
-            B.touch(place);
-        }
+static void scan_query(const GmPanels &P, Block &B, int32_t place) {
+    for (ptrdiff_t i = 0; i < P.n_judges; i++) {
+        const char *row = query_at(P, B.first + place) + i * P.judge_stride;
+        double sum = 0;
+        for (ptrdiff_t k = 0; k < P.n_attributes; k++)
+            sum += (double)*(const T *)(row + k * P.attribute_stride) * 0.0;
+        if (sum == 0) continue;
+        B.gap[place * P.n_judges + i] = 1;
+        B.touch(place);
+    }
+}
+
+/* The same for the queries that were left; those without a gap stay so. */
+template <typename T>
+static void scan_left(const GmPanels &P, Block &B) {
+    const int n_left = B.n_left;
+    B.n_left = 0;
+    for (int i = 0; i < n_left; i++) {
+        const int32_t place = B.left[i];
+        scan_query<T>(P, B, place);
+        B.left[B.n_left] = place;
+        B.n_left += !B.gaps[place];
+    }
 }
 
 template <typename T>
@@ -198,8 +210,9 @@ static void open_books(const GmPanels &P, Block &B) {
     for (int place = 0; place < B.size; place++) copy_books(P, B, B.size, place);
 }
 
-/* Orders the places by bucket; those without a gap share one under shared weights. */
-static void sort_block(const GmPanels &P, Block &B) {
+/* Orders the places by bucket; under shared weights those without a gap share one, which is
+ * empty if they are `solved`. */
+static void sort_block(const GmPanels &P, Block &B, bool solved) {
     const ptrdiff_t n_buckets = 2 * P.n_judges + 2;
     const bool shared = P.weight_stride == 0;
     const int many = shared ? B.n_touched : B.count; /* places with books of their own */
@@ -208,9 +221,9 @@ static void sort_block(const GmPanels &P, Block &B) {
     for (ptrdiff_t c = 0; c <= n_buckets; c++) tally[c] = 0;
     for (int i = 0; i < many; i++) tally[bucket_of(B, place_of(i)) + 1]++;
     const int32_t common = shared ? bucket_of(B, B.size) : 0;
-    tally[common + 1] += B.count - many;
+    if (!solved) tally[common + 1] += B.count - many;
     for (ptrdiff_t c = 0; c < n_buckets; c++) tally[c + 1] += tally[c];
-    if (shared) {
+    if (shared && !solved) {
         const unsigned char *gaps = B.gaps;
         int32_t at = tally[common];
         const int32_t end = at + B.count - many;
@@ -229,25 +242,28 @@ static void sort_block(const GmPanels &P, Block &B) {
 }
 
 /* Books for B.count queries from B.first on. A block without a gap under shared weights costs
- * one look at its memory; one with gaps, work for these alone. */
+ * one look at its memory; one with gaps, work for these alone. If `solved`, only the queries
+ * that were left are looked at, and only those with a gap are ordered. */
 template <typename T>
-static void classify(const GmPanels &P, Block &B) {
+static void classify(const GmPanels &P, Block &B, bool solved) {
     const ptrdiff_t n = P.n_judges, d = P.n_attributes;
     const bool shared = P.weight_stride == 0;
     const bool clean_before = B.n_touched == 0;
     for (int i = 0; i < B.n_touched; i++) copy_books(P, B, B.size, B.touched[i]);
     B.n_touched = 0;
-    if (query_contiguous<T>(P) && P.query_stride == n * P.judge_stride)
+    if (solved)
+        scan_left<T>(P, B);
+    else if (query_contiguous<T>(P) && P.query_stride == n * P.judge_stride)
         scan_run(B, (const T *)query_at(P, B.first), n, d);
     else
-        scan_strided<T>(P, B);
+        for (int place = 0; place < B.count; place++) scan_query<T>(P, B, place);
     const bool usual = shared && B.n_touched == 0 && B.count == B.size;
     if (usual && clean_before && B.sorted) return;
     if (shared)
         for (int i = 0; i < B.n_touched; i++) classify_query<T>(P, B, B.touched[i]);
     else
         for (int place = 0; place < B.count; place++) classify_query<T>(P, B, place);
-    sort_block(P, B);
+    sort_block(P, B, solved);
     B.sorted = usual;
 }
 

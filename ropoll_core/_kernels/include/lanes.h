@@ -232,3 +232,34 @@ LANE_INLINE void gather_run(const char *const *p, ptrdiff_t count, vec *out) {
         for (int l = 0; l < W; l++) out[at + l] = v[l];
     }
 }
+
+/* The first `count` <= W elements of v, narrowed to T. */
+template <typename T>
+LANE_INLINE void store_run(T *p, vec v, int count) {
+#if ROPOLL_VECTOR_BYTES == 64
+    const __mmask8 some = (__mmask8)(ALL_LANES >> (W - count));
+    if (sizeof(T) == sizeof(float))
+        _mm256_mask_storeu_ps((float *)p, some, _mm512_maskz_cvtpd_ps(0xff, (__m512d)v));
+    else
+        _mm512_mask_storeu_pd((double *)p, some, (__m512d)v);
+#else
+    if (sizeof(T) == sizeof(double) && count == W)
+        __builtin_memcpy(p, &v, sizeof v);
+    else
+        for (int l = 0; l < count; l++) p[l] = (T)v[l];
+#endif
+}
+
+/* Lane l of `count` vectors in a row behind pointer l: gather_run turned round. */
+template <typename T>
+LANE_INLINE void scatter_run(char *const *p, int count, const vec *in) {
+    for (int k = 0; k < count; k += W) {
+        const int at = count < W || k + W <= count ? k : count - W;
+        vec v[W];
+#pragma GCC unroll 8
+        for (int l = 0; l < W; l++) v[l] = in[at + l < count ? at + l : count - 1];
+        transpose(v);
+#pragma GCC unroll 8
+        for (int l = 0; l < W; l++) store_run((T *)p[l] + at, v[l], count < W ? count : W);
+    }
+}
