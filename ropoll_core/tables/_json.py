@@ -1,14 +1,18 @@
 """JSON lines (and one JSON array of objects): keys by first appearance, values as JSON.
 
-A first pass collects the distinct lists of keys, which shows broken lines, records that are no
-objects, repeated keys and keys that some record lacks. DuckDB's reader of named columns is the
-fast way to the values, but it cannot tell a null from a missing key and matches keys without
-regard to case; where either matters, values are taken from the whole objects instead.
+A first pass compares the keys of every record with those of the first; if some differ, another
+collects the distinct lists of keys. That shows broken lines, records that are no objects, repeated
+keys and keys that some record lacks. DuckDB's reader of named columns is the fast way to the
+values, but it cannot tell a null from a missing key and matches keys without regard to case; where
+either matters, values are taken from the whole objects instead. (Parsing the columns once, into the
+scratch folder, costs what later passes save by it.)
 """
 
 from __future__ import annotations
 
 import json
+import mmap
+import re
 from collections.abc import Iterator, Sequence
 
 from ropoll_core.tables._errors import TableError
@@ -26,27 +30,28 @@ class JsonSource(Source):
         self.path, self.array = path, array
 
     def places(self, records: Sequence[int]) -> list[str]:
-        if self.array:
-            return [f"record {record}" for record in records]
         wanted = dict.fromkeys(records, "")
-        for number, (line, _) in enumerate(_lines(self.path), start=1):
+        last = max(wanted, default=0)
+        lines = _array_lines(self.path) if self.array else (line for line, _ in _lines(self.path))
+        for number, line in enumerate(lines, start=1):
             if number in wanted:
-                wanted[number] = f"line {line}"
-            if number >= max(wanted, default=0):
+                wanted[number] = f"record {number}, line {line}" if self.array else f"line {line}"
+            if number >= last:
                 break
         return [wanted[record] for record in records]
 
     def explain(self, error: Exception) -> TableError:
+        if self.array:
+            return _array_fault(self.path) or super().explain(error)
         faults = []
-        if not self.array:
-            for line, text in _lines(self.path):
-                try:
-                    json.loads(text)
-                except json.JSONDecodeError as fault:
-                    what = f"{fault.msg} at character {fault.pos + 1}"
-                    faults.append(f"line {line}: not one JSON object a line ({what})")
-                except (ValueError, RecursionError) as fault:
-                    faults.append(f"line {line}: not one JSON object a line ({fault})")
+        for line, text in _lines(self.path):
+            try:  # the engine takes no half of a surrogate pair; Python does until it encodes it
+                json.dumps(json.loads(text), ensure_ascii=False).encode()
+            except json.JSONDecodeError as fault:
+                what = f"{fault.msg} at character {fault.pos + 1}"
+                faults.append(f"line {line}: not one JSON object a line ({what})")
+            except (ValueError, RecursionError) as fault:
+                faults.append(f"line {line}: not one JSON object a line ({fault})")
         if not faults:
             return super().explain(error)
         more = "" if len(faults) == 1 else f"; also line {', '.join(_line(f) for f in faults[1:6])}"
@@ -97,6 +102,16 @@ def open_json(path: str, session: Session) -> Source:
 
 def _signatures(session: Session, objects: str) -> list[tuple[str, list[str], int, int]]:
     """(JSON type, keys, first record, number of records) of each kind of record, in order."""
+    first = session.rows(f"SELECT json_type(json), json_keys(json) FROM {objects} LIMIT 1")
+    if first and first[0][1] and not any("\0" in key for key in first[0][1]):
+        ((kind, keys),) = first
+        listed = f"[{', '.join(map(literal, keys))}]"
+        ((n_records, n_other),) = session.rows(
+            f"SELECT count(*), count(*) FILTER (json_keys(json) IS DISTINCT FROM {listed}) "
+            f"FROM {objects}"
+        )
+        if not n_other:
+            return [(kind, keys, 1, n_records)]
     sql = (
         "SELECT json_type(json) AS kind, json_keys(json) AS keys, {record}, count(*) "
         "FROM {records} GROUP BY kind, keys ORDER BY 3"
@@ -126,3 +141,41 @@ def _lines(path: str) -> Iterator[tuple[int, bytes]]:
             text = raw.removeprefix(b"\xef\xbb\xbf") if line == 1 else raw
             if text.strip():
                 yield line, text
+
+
+# A text as a whole, or what opens, parts or closes records; no quote is left open before the end.
+_JSON_MARK = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{},]', re.DOTALL)
+_NOT_BLANK = re.compile(rb"[^ \t\r\n]")
+
+
+def _array_lines(path: str) -> Iterator[int]:
+    """The line on which each record of an array begins. For arrays that the engine has parsed."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        depth, line, counted = 0, 1, 0
+        for mark in _JSON_MARK.finditer(content):
+            what = mark[0]
+            depth += (what in b"[{") - (what in b"]}")
+            if depth == 1 and what in (b"[", b","):
+                start = _NOT_BLANK.search(content, mark.end())
+                if start is None or start[0] == b"]":
+                    return
+                line += content[counted : start.start()].count(b"\n")
+                counted = start.start()
+                yield line
+
+
+def _array_fault(path: str) -> TableError | None:
+    """Where an array is broken, by Python's parser; None if it finds nothing wrong."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            json.load(file)
+    except json.JSONDecodeError as fault:
+        return TableError(
+            f"{path}, line {fault.lineno}: not a JSON array of objects ({fault.msg} at character "
+            f"{fault.colno})"
+        )
+    except UnicodeDecodeError as fault:
+        return TableError(f"{path}: the byte {fault.object[fault.start]:#04x} is not UTF-8 text")
+    except (ValueError, RecursionError) as fault:
+        return TableError(f"{path}: not a JSON array of objects ({fault})")
+    return None

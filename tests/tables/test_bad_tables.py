@@ -97,6 +97,11 @@ def test_no_number_is_guessed_from_text(tmp_path, text, ending):
         (['{"item":7,"judge":"a","score":3}', '{"item":7.5,"judge":"a","score":3}'],
          "line 2, column 'item': the item is neither text nor an integer: '7.5'"),
         (['{"item":true,"judge":"a","score":3}'], "the item is neither text nor an integer"),
+        (['{"item":"q","judge":"a","score":3}', r'{"item":"\ud800","judge":"a","score":3}'],
+         "line 2: not one JSON object a line ('utf-8' codec"),
+        (["", '{"item":"q","judge":"a","score":3}', " \t", "\r",
+          '{"item":"q","judge":"b","score":"x"}'],
+         "line 5, column 'score': not a number: 'x'"),
         (['{"item":"q","judge":"a","score":Infinity}'], "not a number: 'Infinity'"),
         (['{"item":"q","judge":"a","score":1e999}'], "not a number: '1e999'"),
         (['{"item":"q","judge":"a","score":[4]}'], "not a number: '[4]'"),
@@ -105,6 +110,32 @@ def test_no_number_is_guessed_from_text(tmp_path, text, ending):
 def test_json_faults(tmp_path, lines, message):
     path = tmp_path / "panel.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(TableError) as caught:
+        read_scores(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+GOOD, BAD = '{"item":"q{[,","judge":"a","score":3}', '{"item":"q","judge":"b","score":"4/5"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"[\n{GOOD},\n\n{BAD}]", "record 2, line 4, column 'score': not a number: '4/5'"),
+        (f"\ufeff [{GOOD},{BAD}]", "record 2, line 1, column 'score': not a number: '4/5'"),
+        (f"[\n{GOOD}\n,{GOOD}]", "judge 'a': record 1, line 2 and record 2, line 3"),
+        (f"[{GOOD},\n[7, {{}}],\n{GOOD}]", "record 2, line 2: not a JSON object"),
+        (f'[{GOOD},\n{{"item":"\\\\\\"]","judge":"a","score":[1,\n2]}},\n{BAD}]',
+         "record 2, line 2, column 'score': not a number: '[1,2]'\n  record 3, line 4"),
+        (f"[\n{GOOD},\n{GOOD}", "line 3: not a JSON array of objects (Expecting ',' delimiter at"),
+        (f"[\n{GOOD},]", "line 2: not a JSON array of objects ("),
+        (f"[{GOOD}]\n7", "line 2: not a JSON array of objects (Extra data at character 1)"),
+    ],
+)  # fmt: skip
+def test_faults_of_json_arrays(tmp_path, text, message):
+    path = tmp_path / "panel.json"
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(TableError) as caught:
         read_scores(path)
     assert message in str(caught.value)
