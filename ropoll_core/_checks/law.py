@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_plain_array
 
-__all__ = ["LARGEST_PANEL", "as_attractors", "as_fractions"]
+__all__ = ["LARGEST_PANEL", "MOST_TESTED", "as_attractors", "as_fractions"]
 
 LARGEST_PANEL = 64
+# Judges whose blind spots can be tested: pairs and the rest of the panel are taken in turn.
+MOST_TESTED = 12
 # Printed profiles such as .49 + .25 + .17 + .09 sum to one only up to rounding.
 _SUM_TOLERANCE = 1e-9
 

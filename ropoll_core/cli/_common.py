@@ -42,6 +42,7 @@ __all__ = [
     "grid",
     "number",
     "number_of",
+    "option_of",
     "percent",
     "plain",
     "progress",
@@ -95,6 +96,7 @@ OnBadOption = Annotated[
 # What Python calls an option, where the command line has another name for it.
 _RENAMED = {
     "confidence_level": "confidence",
+    "corruptions": "corruption",
     "committees": "size",
     "groups": "group",
     "label": "gold",
@@ -110,13 +112,13 @@ _RENAMED = {
 }
 # Called the same, but for the underscores.
 _SAME = {
-    "answer", "attribute", "attributes", "correlation", "decimal", "delimiter", "failure_rate",
-    "gold", "item", "judge", "method", "missing_values", "on_bad", "positive", "scale", "score",
-    "sigma", "signal", "split", "state", "vote", "weights", "where", "workers",
+    "answer", "attribute", "attributes", "correlation", "corruption", "decimal", "delimiter",
+    "failure_rate", "gold", "item", "judge", "method", "missing_values", "on_bad", "positive",
+    "scale", "score", "sigma", "signal", "split", "state", "vote", "weights", "where", "workers",
 }  # fmt: skip
 
 
-def _option(argument: str) -> str | None:
+def option_of(argument: str) -> str | None:
     """The option that sets a Python argument, or None where there is none."""
     name = _RENAMED.get(argument, argument if argument in _SAME else None)
     return None if name is None else "--" + name.replace("_", "-")
@@ -126,7 +128,7 @@ def _hint(hint: str) -> str:
     """ARGUMENT= and ARGUMENT="VALUE" as options."""
 
     def named(match: re.Match[str]) -> str:
-        return " ".join(part for part in (_option(match[1]), match[2]) if part) or match[0]
+        return " ".join(part for part in (option_of(match[1]), match[2]) if part) or match[0]
 
     return re.sub(r'\b(\w+)=(?:"(\w+)")?', named, hint)
 
@@ -181,8 +183,11 @@ def _message(error: BaseException) -> str:
     if isinstance(error, TableError):
         return text.removesuffix(error.hint) + _hint(error.hint)
     argument, blank, rest = text.partition(" ")
-    if isinstance(error, (ValueError, TypeError)) and rest.startswith(("must ", "name ", "names ")):
-        return (_option(argument) or argument) + blank + rest
+    argument = argument.partition("[")[0]  # scale[0] is a value of --scale
+    if isinstance(error, (ValueError, TypeError)) and rest.startswith(
+        ("must ", "name ", "names ", "needs ")
+    ):
+        return (option_of(argument) or argument) + blank + rest
     return text
 
 
@@ -258,13 +263,13 @@ def percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{100 * share:.1f}%"
 
 
-def as_pairs(texts: Sequence[str] | None, option: str) -> dict[str, str]:
-    """NAME=TEXT options as a dict; the name ends at the first "="."""
+def as_pairs(texts: Sequence[str] | None, option: str, form: str = "NAME=TEXT") -> dict[str, str]:
+    """Options of that form as a dict; the name ends at the first "="."""
     pairs = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise ValueError(f"{option} must be NAME=TEXT, got {text!r}")
+            raise ValueError(f"{option} must be {form}, got {text!r}")
         if name in pairs:
             raise ValueError(f"{option} names {name!r} twice")
         pairs[name] = value

@@ -41,12 +41,15 @@ def read_options(
     workers: int,
 ) -> dict[str, Any]:
     """The command line's options as those of the readers."""
+    names = None if attributes is None else attributes.split(",")
+    if names is not None and "" in names:
+        raise ValueError(f"--attributes must be names between commas, got {attributes!r}")
     return {
         "item": item,
         "judge": judge,
         "attribute": attribute,
         "score": score,
-        "attributes": None if attributes is None else attributes.split(","),
+        "attributes": names,
         "where": as_pairs(where, "--where"),
         "missing_values": missing_values or (),
         "scale": scale,

@@ -114,7 +114,9 @@ def run_study(
     common: dict[str, Any] = {
         "scale": scale,
         "methods": options.methods,
-        "n_replicates": options.n_replicates or preset["n_replicates"],
+        "n_replicates": preset["n_replicates"]
+        if options.n_replicates is None
+        else options.n_replicates,
         "colluding": options.colluding,
         "baseline": "mean" if "mean" in options.methods else None,
         "rng": options.seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,8 +53,8 @@ Weights = Annotated[
 MethodOptions = Annotated[
     list[str] | None,
     typer.Option(
-        help="Option of the method, as proportion=0.2 or n_faulty=1; repeatable.",
-        metavar="NAME=NUMBER",
+        help="Option of the method, as proportion=0.2 or solver=weiszfeld; repeatable.",
+        metavar="NAME=VALUE",
     ),
 ]
 
@@ -86,8 +87,8 @@ def aggregate(
             result = aggregate_table(
                 file,
                 method=method,
-                weights=_numbers(weights, "--weights") or None,
-                options=_numbers(option, "--option"),
+                weights=_weights(weights),
+                options=_options(option),
                 on_bad=on_bad.value,
                 progress=rows_done,
                 **options.read_options(
@@ -113,14 +114,25 @@ def aggregate(
     )
 
 
-def _numbers(texts: list[str] | None, option: str) -> dict[str, float]:
-    numbers: dict[str, float] = {}
-    for name, text in as_pairs(texts, option).items():
+def _weights(texts: list[str] | None) -> dict[str, float] | None:
+    weights: dict[str, float] = {}
+    for name, text in as_pairs(texts, "--weights", "JUDGE=NUMBER").items():
         try:
-            numbers[name] = int(text) if text.lstrip("+-").isdigit() else float(text)
+            weights[name] = float(text)
         except ValueError:
-            raise ValueError(f"{option} must be NAME=NUMBER, got {text!r}") from None
-    return numbers
+            raise ValueError(f"--weights must be JUDGE=NUMBER, got {text!r} for {name}") from None
+    return weights or None
+
+
+def _options(texts: list[str] | None) -> dict[str, Any]:
+    """Options of the method: numbers where they read as such, else texts."""
+    options: dict[str, Any] = {}
+    for name, text in as_pairs(texts, "--option", "NAME=VALUE").items():
+        options[name] = text
+        for kind in (float, int):
+            with suppress(ValueError):
+                options[name] = kind(text)
+    return options
 
 
 def _moved_most(result: PanelConsensus) -> np.ndarray[Any, Any]:

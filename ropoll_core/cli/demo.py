@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from ropoll_core._checks.options import as_count
 from ropoll_core.cli._common import console, reported
 from ropoll_core.cli._demo_votes import demo_votes
 from ropoll_core.cli.aggregate import print_consensus
@@ -51,6 +52,8 @@ def demo(
 ) -> None:
     """Generate a small panel with one failing judge; run doctor and aggregate on it."""
     screen = console()
+    with reported():
+        as_count(seed, "--seed", least=0)
     if votes:
         with reported():
             path = folder / "votes.csv"

@@ -12,7 +12,7 @@ import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
-from ropoll_core._checks.law import LARGEST_PANEL
+from ropoll_core._checks.law import LARGEST_PANEL, MOST_TESTED
 from ropoll_core.cli._common import (
     Delimiter,
     File,
@@ -150,6 +150,10 @@ def jury(
             "workers": workers,
         }
         columns = _members(file, table, member)
+        if blind_spots and not 3 <= len(columns) <= MOST_TESTED:
+            raise ValueError(
+                f"--blind-spots needs 3 to {MOST_TESTED} judges, got {len(columns)} (--member)"
+            )
         _check_items(file, table, columns, missing)
         study = _study(table, table.gold, columns, split, ties.value, blind_spots, options)
     emit(json, lambda: _as_json(study), lambda console: _print(study, console))

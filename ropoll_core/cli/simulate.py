@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ropoll_core._checks.options import as_choice
+from ropoll_core._checks.options import as_choice, as_count
 from ropoll_core.cli._common import (
     Delimiter,
     Item,
@@ -32,6 +32,7 @@ from ropoll_core.cli._common import (
     Workers,
     emit,
     grid,
+    option_of,
     reported,
 )
 from ropoll_core.cli._scores import (
@@ -129,7 +130,9 @@ def simulate(
 ) -> None:
     """Errors of aggregators as judges are corrupted: by rate, corruption and jury size."""
     with reported():
-        _check_targets(file, out, plot, report)
+        _check_targets(file, out, plot, report, state)
+        if judges is not None:
+            as_count(judges, "--judges", least=2)
         jury = {
             "n_items": items,
             "n_judges": judges,
@@ -154,7 +157,10 @@ def simulate(
         data, source = None, ""
         if file is not None:
             if options.jury:
-                raise ValueError(f"{', '.join(options.jury)}: of generated juries, not of a FILE")
+                given = ", ".join(str(option_of(name)) for name in options.jury)
+                raise ValueError(f"{given}: of generated juries, not of a FILE")
+            if scale is None:
+                raise ValueError("--scale must be given for scores of your own (LOW HIGH)")
             reading = read_options(
                 item=item, judge=judge, attribute=attribute, score=score, attributes=attributes,
                 where=where, missing_values=missing_values, scale=scale, delimiter=delimiter,
@@ -172,13 +178,26 @@ def simulate(
 
 
 def _check_targets(
-    file: Path | None, out: Path | None, plot: Path | None, report: Path | None
+    file: Path | None,
+    out: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    state: Path | None,
 ) -> None:
     """Raise before any work is done if something could not be written after it."""
     if out is not None:
         check_target(out, file)
-    if report is not None and not report.absolute().parent.is_dir():
-        raise FileNotFoundError(2, "no such folder", str(report.parent))
+    for path in (report, state):
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
+            raise FileNotFoundError(2, "no such folder", str(path.parent))
+        if path.is_dir():
+            raise IsADirectoryError(21, "is a folder, not a file", str(path))
+        if file is not None and path.exists() and file.exists() and path.samefile(file):
+            raise FileExistsError(17, "is the input; write to another file", str(path))
+    if plot is not None and plot.exists() and not plot.is_dir():
+        raise NotADirectoryError(20, "is a file, not a folder", str(plot))
     if plot is not None and importlib.util.find_spec("matplotlib") is None:
         raise ImportError("--plot needs matplotlib: pip install 'ropoll-core[plot]'")
 

@@ -46,9 +46,9 @@ class SweepState:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as members:
                 stored = {name: members[name] for name in members.files}
             found = str(stored["fingerprint"])
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile):
             raise ValueError(
-                f"state must be a file that a sweep wrote, or not exist: {path}: {error}"
+                f"state must be a file that a sweep wrote, whole, or not exist; got {path}"
             ) from None
         if found != self.fingerprint:
             raise ValueError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.law import LARGEST_PANEL
+from ropoll_core._checks.law import LARGEST_PANEL, MOST_TESTED
 from ropoll_core._checks.options import as_count
 from ropoll_core._results.jury_uses import BlindSpot
 from ropoll_core.jury._graded import Graded, grade_table
@@ -17,7 +17,6 @@ from ropoll_core.jury._resample import Resampling, interval_at, task_numbers
 
 __all__ = ["shared_blind_spot"]
 
-MOST_JUDGES = 12
 _PAIR_MOMENTS = 5
 
 Floats = NDArray[np.float64]
@@ -85,8 +84,8 @@ def shared_blind_spot(
         n_slots=max_attractors, workers=workers,
     )  # fmt: skip
     n_judges = graded.codes.shape[1]
-    if not 3 <= n_judges <= MOST_JUDGES:
-        raise ValueError(f"answers must have 3 to {MOST_JUDGES} judges, got {n_judges}")
+    if not 3 <= n_judges <= MOST_TESTED:
+        raise ValueError(f"answers must have 3 to {MOST_TESTED} judges, got {n_judges}")
     n_slots = min(max_attractors, n_judges)
     graded = replace(graded, slots=graded.slots[:, :n_slots])
     of_task = task_numbers(tasks, graded.n_given, graded.rows)

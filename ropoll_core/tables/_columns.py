@@ -58,6 +58,13 @@ def find_column(
     if found:
         return source.columns[found[0]]
     if required:
+        other = [name for name in source.columns if name.lower() in names and name in taken]
+        if other:
+            raise TableError(
+                f"{source.name}: no column is left for the {role}: {other[0]!r} is something else "
+                f"here; {_listed(source)}",
+                f"name it ({role}=)",
+            )
         one_cell = len(source.columns) == 1 and hasattr(source, "delimiter")
         raise TableError(
             f"{source.name}: no column for the {role} ({', '.join(names)}); {_listed(source)}",

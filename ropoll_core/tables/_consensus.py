@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ropoll_core._checks.options import as_choice, refuse_options
+from ropoll_core._checks.options import as_choice, as_real, refuse_options
 from ropoll_core._results.scores import GeometricMedian, Status
 from ropoll_core._results.tables import LeftOut, Panel, PanelConsensus
 from ropoll_core.scores import METHODS, aggregate, coordinatewise_median, mean
@@ -126,12 +126,13 @@ def aggregate_table(
 def consensus_columns(result: PanelConsensus) -> dict[str, NDArray[Any]]:
     """The columns of the consensus table: item, attributes, n_valid, status and gap.
 
-    A name that an attribute has already gets an underscore.
+    A name that an attribute has already, in any case of letters, gets an underscore.
     """
     columns: dict[str, NDArray[Any]] = {}
+    taken = {name.lower() for name in result.attributes}
 
     def add(name: str, column: NDArray[Any]) -> None:
-        while name in result.attributes:
+        while name in taken:
             name += "_"
         columns[name] = column
 
@@ -257,11 +258,12 @@ def _aggregated(
 def _weights(panel: Panel, weights: Any) -> Any:
     if not isinstance(weights, Mapping):
         return weights
-    for name in weights:
+    for name, weight in weights.items():
         if name not in panel.judges:
             raise ValueError(
                 f"weights name the judge {name!r}; the judges are {', '.join(panel.judges[:20])}"
             )
+        as_real(weight, f"weights of judge {name!r}", low=0)
     return np.array([weights.get(name, 1.0) for name in panel.judges], dtype=np.float64)
 
 

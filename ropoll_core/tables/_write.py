@@ -58,6 +58,8 @@ def complete_or_nothing(path: str | os.PathLike[str]) -> Iterator[str]:
     'done'
     """
     target = Path(path)
+    if target.is_dir():  # else the temporary name would stand in the error
+        raise IsADirectoryError(21, "is a folder, not a file", str(target))
     try:
         handle, temporary = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
