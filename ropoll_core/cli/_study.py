@@ -107,7 +107,7 @@ def run_study(
     else:
         truth, scores = data
         if options.scale is None:
-            raise ValueError("scale must be given for scores of your own (--scale LOW HIGH)")
+            raise ValueError("scale must be given for scores of your own")
         scale = options.scale
     n_items, n_judges, n_attributes = scores.shape
     sizes = options.sizes or tuple(sorted({n for n in _SIZES if n < n_judges} | {n_judges}))

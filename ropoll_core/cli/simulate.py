@@ -159,8 +159,6 @@ def simulate(
             if options.jury:
                 given = ", ".join(str(option_of(name)) for name in options.jury)
                 raise ValueError(f"{given}: of generated juries, not of a FILE")
-            if scale is None:
-                raise ValueError("--scale must be given for scores of your own (LOW HIGH)")
             reading = read_options(
                 item=item, judge=judge, attribute=attribute, score=score, attributes=attributes,
                 where=where, missing_values=missing_values, scale=scale, delimiter=delimiter,
@@ -208,6 +206,8 @@ def _read(
     """Truth and scores of a table, the truth being the scores of the judge `gold`."""
     if gold is None:
         raise ValueError("--gold must name the judge whose scores are the truth")
+    if reading["scale"] is None and file.exists():
+        raise ValueError("--scale must be given for scores of your own: --scale LOW HIGH")
     panel = read_scores(file, **reading)
     names = panel.judges.tolist()
     if gold not in names:

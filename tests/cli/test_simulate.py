@@ -156,7 +156,7 @@ def test_own_scores_need_gold_and_scale(scores_file):
     path, _, _ = scores_file
     for arguments, message in [
         ([], "--gold must name the judge whose scores are the truth"),
-        (["--gold", "nobody"], "model-3; got 'nobody'"),
+        (["--gold", "nobody", "--scale", 0, 4], "model-3; got 'nobody'"),
         (["--gold", "human"], "--scale LOW HIGH"),
         (["--gold", "human", "--sigma", 1], "sigma: of generated juries, not of a FILE"),
     ]:
