@@ -73,55 +73,81 @@ static void weigh_triple(const vec *w, const GmPanels &P, Triple &t) {
  * 8 attributes round by 10 half units, 1.1e-15, and no more than four of them are combined. */
 const double ROUNDING = 1e-14;
 
-template <int D, bool WEIGHTED>
-LANE_INLINE void closed_lanes(const vec *x, const Triple &t, const GmPanels &P, Found &out) {
-    const vec zero = all(0), one = all(1);
-    vec p[D], q[D], o[D]; /* sides: x_1 - x_0, x_2 - x_0, x_2 - x_1 */
+/* The sides p = x_1 - x_0, q = x_2 - x_0, o = x_2 - x_1. */
+template <int D>
+LANE_INLINE void sides(const vec *x, vec *p, vec *q, vec *o) {
 #pragma GCC unroll 16
     for (int k = 0; k < D; k++) {
         p[k] = x[D + k] - x[k];
         q[k] = x[2 * D + k] - x[k];
         o[k] = x[2 * D + k] - x[D + k];
     }
+}
+
+/* Half of the work: squared sides, inner products at the vertices, where the median is. */
+struct Triangle {
+    vec pp, qq, oo, g0, g1, g2;
+    vec l0, l1, l2;   /* barycentric weights of the median */
+    vec both, extent; /* product and sum of the squared sides at the vertex of largest angle */
+    mask b1, b2;      /* the vertex to start from is x_1, x_2 */
+    mask corner;      /* it is the median, to rounding */
+    mask sure;        /* and beyond that */
+    mask sound;       /* barycentric weights are not negative */
+};
+
+template <int D, bool WEIGHTED>
+LANE_INLINE void place_median(const vec *x, const Triple &t, Triangle &T) {
+    const vec zero = all(0), one = all(1);
+    vec p[D], q[D], o[D];
+    sides<D>(x, p, q, o);
     const vec pp = inner<D>(p, p), qq = inner<D>(q, q), oo = inner<D>(o, o);
     const vec g0 = inner<D>(p, q), g1 = -inner<D>(p, o), g2 = inner<D>(q, o);
-    /* The vertex of the largest angle: area and result are taken from there. */
     mask b1 = less(g1, g0) & at_most(g1, g2), b2 = less(g2, g0) & less(g2, g1);
     const vec g = pick(b1, g1, pick(b2, g2, g0));
     const vec uu = pick(b2, qq, pp), vv = pick(b1 | b2, oo, qq), both = uu * vv;
     const vec S = root(larger(fnma(g, g, both), zero));
 
     vec c0, c1, c2;
-    mask corner, sure, sound;
+    mask corner;
     if (WEIGHTED) {
         const mask at0 = less(g0 * size_of(g0), t.hold[0] * (pp * qq)) |
                          (equal(pp, zero) & t.outweighed[2]) | (equal(qq, zero) & t.outweighed[1]);
         const mask at1 = less(g1 * size_of(g1), t.hold[1] * (pp * oo)) |
                          (equal(oo, zero) & t.outweighed[0]);
         const mask at2 = less(g2 * size_of(g2), t.hold[2] * (qq * oo));
-        corner = sure = at0 | at1 | at2;
+        corner = T.sure = at0 | at1 | at2;
         b1 = at1 | (b1 & ~corner), b2 = at2 | (b2 & ~corner);
         c0 = fma(S, t.cot[0], g0), c1 = fma(S, t.cot[1], g1), c2 = fma(S, t.cot[2], g2);
-        sound = at_most(zero, smaller(c0, smaller(c1, c2))) | corner;
+        T.sound = at_most(zero, smaller(c0, smaller(c1, c2))) | corner;
     } else {
         /* 120 degrees or more. On the edge the vertex is as good as the minimum to rounding. */
         const vec signed_square = g * size_of(g);
         corner = at_most(signed_square, (ROUNDING - 0.25) * both);
-        sure = at_most(signed_square, (-ROUNDING - 0.25) * both);
-        sound = equal(zero, zero);
+        T.sure = at_most(signed_square, (-ROUNDING - 0.25) * both);
+        T.sound = equal(zero, zero);
         const vec h = S * 0.57735026918962576451;
         c0 = g0 + h, c1 = g1 + h, c2 = g2 + h;
     }
-    vec l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
+    const vec l0 = c1 * c2, l1 = c0 * c2, l2 = c0 * c1;
     const vec scale = 1.0 / (l0 + l1 + l2);
-    l0 = pick(corner, pick(b1 | b2, zero, one), l0 * scale);
-    l1 = pick(corner, pick(b1, one, zero), l1 * scale);
-    l2 = pick(corner, pick(b2, one, zero), l2 * scale);
+    T.l0 = pick(corner, pick(b1 | b2, zero, one), l0 * scale);
+    T.l1 = pick(corner, pick(b1, one, zero), l1 * scale);
+    T.l2 = pick(corner, pick(b2, one, zero), l2 * scale);
+    T.pp = pp, T.qq = qq, T.oo = oo, T.g0 = g0, T.g1 = g1, T.g2 = g2;
+    T.both = both, T.extent = uu + vv;
+    T.b1 = b1, T.b2 = b2, T.corner = corner;
+}
 
+/* The other half: its certificate and coordinates. */
+template <int D, bool WEIGHTED>
+LANE_INLINE void certify_median(
+    const vec *x, const Triple &t, const Triangle &T, const GmPanels &P, Found &out) {
+    const vec zero = all(0), l0 = T.l0, l1 = T.l1, l2 = T.l2;
     const vec u0 = l0 * l0, u1 = l1 * l1, u2 = l2 * l2;
-    const vec m0 = fma(u1, pp, u2 * qq), m1 = fma(u0, pp, u2 * oo), m2 = fma(u0, qq, u1 * oo);
-    const vec r0 = fma(2.0 * g0, l1 * l2, m0), r1 = fma(2.0 * g1, l0 * l2, m1),
-              r2 = fma(2.0 * g2, l0 * l1, m2);
+    const vec m0 = fma(u1, T.pp, u2 * T.qq), m1 = fma(u0, T.pp, u2 * T.oo),
+              m2 = fma(u0, T.qq, u1 * T.oo);
+    const vec r0 = fma(2.0 * T.g0, l1 * l2, m0), r1 = fma(2.0 * T.g1, l0 * l2, m1),
+              r2 = fma(2.0 * T.g2, l0 * l1, m2);
     const vec f0 = WEIGHTED ? u0 * t.pull[0] : u0, f1 = WEIGHTED ? u1 * t.pull[1] : u1,
               f2 = WEIGHTED ? u2 * t.pull[2] : u2;
     const vec t0 = f0 * r0, t1 = f1 * r1, t2 = f2 * r2;
@@ -129,21 +155,23 @@ LANE_INLINE void closed_lanes(const vec *x, const Triple &t, const GmPanels &P, 
     vec spread = most - least;
     if (WEIGHTED)
         spread = fma(all(ROUNDING), larger(f0 * m0, larger(f1 * m1, f2 * m2)), spread);
-    const mask held = at_most(spread, (P.tol - 2 * ROUNDING) * most);
-    const mask vertex = P.tol < 2 * ROUNDING ? sure : corner;
-    const vec extent = uu + vv;
-    const mask ordinary = less(all(1e-140), extent) & less(extent, all(1e140)) &
-                          (at_most(all(1e-280), both) | equal(both, zero));
-    out.done = (ordinary & sound & ((held & ~corner) | vertex)) | all_equal<D>(x, 3, extent);
+    const mask held = at_most(spread, (P.tol - 2 * ROUNDING) * most) & ~T.corner;
+    const mask vertex = P.tol < 2 * ROUNDING ? T.sure : T.corner;
+    const mask ordinary = less(all(1e-140), T.extent) & less(T.extent, all(1e140)) &
+                          (at_most(all(1e-280), T.both) | equal(T.both, zero));
+    out.done = (ordinary & T.sound & (held | vertex)) | all_equal<D>(x, 3, T.extent);
     out.objective = out.gap = out.steps = zero;
     if (P.status) {
         const vec d0 = root(larger(r0, zero)), d1 = root(larger(r1, zero)),
                   d2 = root(larger(r2, zero));
         out.objective = WEIGHTED ? fma(t.w[0], d0, fma(t.w[1], d1, t.w[2] * d2)) : d0 + d1 + d2;
-        const vec relative = pick(corner, all(2 * ROUNDING), spread / most + 2 * ROUNDING);
-        out.gap = pick(sure, zero, relative * out.objective);
+        const vec relative = pick(T.corner, all(2 * ROUNDING), spread / most + 2 * ROUNDING);
+        out.gap = pick(T.sure, zero, relative * out.objective);
     }
 
+    vec p[D], q[D], o[D];
+    sides<D>(x, p, q, o);
+    const mask b1 = T.b1, b2 = T.b2;
     const vec a = pick(b1, -l0, pick(b2, zero, l1)), b = pick(b2, -l0, pick(b1, zero, l2)),
               c = pick(b1, l2, pick(b2, -l1, zero));
 #pragma GCC unroll 16
@@ -151,4 +179,11 @@ LANE_INLINE void closed_lanes(const vec *x, const Triple &t, const GmPanels &P, 
         const vec from = pick(b1, x[D + k], pick(b2, x[2 * D + k], x[k]));
         out.z[k] = from + fma(a, p[k], fma(b, q[k], c * o[k]));
     }
+}
+
+template <int D, bool WEIGHTED>
+static void closed_lanes(const vec *x, const Triple &t, const GmPanels &P, Found &out) {
+    Triangle T;
+    place_median<D, WEIGHTED>(x, t, T);
+    certify_median<D, WEIGHTED>(x, t, T, P, out);
 }

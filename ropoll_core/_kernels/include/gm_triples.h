@@ -49,46 +49,59 @@ static void settle_pairs(const vec *x, const vec *w, vec *z, mask &done, mask &s
     done = done | use;
 }
 
+/* Groups of lanes that go through either half of the work together. One alone is a chain of
+ * dependent operations that leaves the processor idle; the next ones fill the gaps. */
+enum { GROUPS = 8 };
+
 template <typename T, int D, bool WEIGHTED>
 static void solve_triples(const GmPanels &P, Block &B, Scratch &S) {
-    vec w[3], x[3 * D], z[D];
+    vec w[3], x[GROUPS][3 * D], z[D];
     Triple triple;
+    Triangle triangle[GROUPS];
     for (int i = 0; i < 3; i++) w[i] = all(P.weights ? P.weights[i] / B.top[B.size] : 1.0);
     if (WEIGHTED) weigh_triple(w, P, triple);
     Found found;
     found.z = z;
-    int32_t group[W];
     ptrdiff_t in[W], out[W]; /* of the lanes, from the group's first query */
     for (int l = 0; l < W; l++)
         in[l] = l * P.query_stride, out[l] = l * P.median_query_stride;
-    for (int first = 0; first < B.count; first += W) {
-        const int here = B.count - first < W ? B.count - first : W;
-        for (int l = here; l < W; l++) in[l] = in[here - 1], out[l] = out[here - 1];
-        const char *from = query_at(P, B.first + first), *p[W];
-        char *to = P.median + (B.first + first) * P.median_query_stride, *row[W];
+    auto lanes_from = [&B](int first) { return B.count - first < W ? B.count - first : W; };
+    for (int start = 0; start < B.count; start += GROUPS * W) {
+        const int stop = B.count - start < GROUPS * W ? B.count : start + GROUPS * W;
+        for (int first = start, g = 0; first < stop; first += W, g++) {
+            for (int l = lanes_from(first); l < W; l++) in[l] = in[l - 1]; /* the last again */
+            const char *from = query_at(P, B.first + first), *p[W];
 #pragma GCC unroll 8
-        for (int l = 0; l < W; l++) {
-            p[l] = from + in[l];
-            for (int at = 0; at < 3 * D * (int)sizeof(T); at += 64)
-                __builtin_prefetch(p[l] + AHEAD * P.query_stride + at);
+            for (int l = 0; l < W; l++) {
+                p[l] = from + in[l];
+                for (int at = 0; at < 3 * D * (int)sizeof(T); at += 64)
+                    __builtin_prefetch(p[l] + AHEAD * P.query_stride + at);
+            }
+            gather_run<T>(p, 3 * D, x[g]);
+            place_median<D, WEIGHTED>(x[g], triple, triangle[g]);
         }
-        gather_run<T>(p, 3 * D, x);
-        closed_lanes<D, WEIGHTED>(x, triple, P, found);
-        mask several = {};
-        if (bits(found.done) != ALL_LANES && !P.status && !P.propagate) {
-            const unsigned before = bits(found.done);
-            settle_pairs<D>(x, w, z, found.done, several);
-            if (bits(found.done) != before) P.seen[GM_SEEN_MISSING] = 1;
-        }
+        for (int first = start, g = 0; first < stop; first += W, g++) {
+            const int here = lanes_from(first);
+            certify_median<D, WEIGHTED>(x[g], triple, triangle[g], P, found);
+            mask several = {};
+            const unsigned done = bits(found.done);
+            if (done != ALL_LANES && !P.status && !P.propagate) {
+                settle_pairs<D>(x[g], w, z, found.done, several);
+                if (bits(found.done) != done) P.seen[GM_SEEN_MISSING] = 1;
+            }
+            int32_t group[W];
 #pragma GCC unroll 8
-        for (int l = 0; l < W; l++) group[l] = first + l;
-        if (P.status) {
-            store_lanes<T>(P, B, group, here, found, several, S.one);
-            continue;
-        }
+            for (int l = 0; l < W; l++) group[l] = first + l;
+            if (P.status) {
+                store_lanes<T>(P, B, group, here, found, several, S.one);
+                continue;
+            }
+            for (int l = here; l < W; l++) out[l] = out[l - 1];
+            char *to = P.median + (B.first + first) * P.median_query_stride, *row[W];
 #pragma GCC unroll 8
-        for (int l = 0; l < W; l++) row[l] = to + out[l];
-        store_medians<T>(P, row, D, z);
-        note_lanes(P, B, group, here, found.done, several);
+            for (int l = 0; l < W; l++) row[l] = to + out[l];
+            store_medians<T>(P, row, D, z);
+            note_lanes(P, B, group, here, found.done, several);
+        }
     }
 }
