@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_plain_array
 
-__all__ = ["as_moments", "as_rows", "as_statistics", "as_strata", "as_tasks"]
+__all__ = ["as_moments", "as_returned", "as_rows", "as_statistics", "as_strata", "as_tasks"]
 
 _MISSING_TYPES = {"NAType", "NaTType"}
 _LISTED = 5
@@ -97,6 +98,20 @@ def as_moments(data: Any) -> tuple[list[Hashable], NDArray[Any]]:
     else:
         moments = np.stack(columns, axis=1)
     return names, moments.astype(np.int64 if whole else np.float64, copy=False)
+
+
+def as_returned(value: Any, kind: str) -> NDArray[np.float64]:
+    """What a statistic of the user returned: real numbers. None is not a missing one."""
+    array = as_plain_array(value, f"what a statistic of {kind} returns")
+    real = array.dtype.kind in "biuf"
+    if array.dtype.kind == "O":
+        real = all(isinstance(one, numbers.Real) for one in array.flat)
+    if not real:
+        got = type(value).__name__ if array.ndim == 0 else f"an array of dtype {array.dtype}"
+        raise TypeError(
+            f"a statistic of {kind} must return real numbers (NaN where it is undefined), got {got}"
+        )
+    return array.astype(np.float64, copy=False)
 
 
 def as_tasks(

@@ -136,11 +136,12 @@ class MomentProblem:
 def used_columns(statistics: list[Statistic], names: list[Hashable]) -> list[Hashable]:
     """Columns that some statistic reads, in the order of the data."""
     used: set[Hashable] = set()
+    known = set(names)
     for statistic in statistics:
         columns = statistic._columns()
         if columns is None:
             return names
-        unknown = [column for column in columns if column not in names]
+        unknown = [column for column in columns if column not in known]
         if unknown:
             raise ValueError(
                 f"statistic reads column {unknown[0]!r}, which data does not have; "

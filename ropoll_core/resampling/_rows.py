@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.resampling import as_returned
 from ropoll_core._jit.callbacks import is_jit_function, raise_again, rows_callback
 from ropoll_core._kernels import callbacks
 from ropoll_core._parallel import run_chunks
@@ -107,7 +108,7 @@ class _Plain:
         self.function, self.problem = function, problem
 
     def value(self, data: Rows) -> NDArray[np.float64]:
-        value = np.asarray(self.function(data), dtype=np.float64)
+        value = as_returned(self.function(data), "rows")
         if value.ndim > 1:
             raise ValueError(
                 f"a statistic of rows must return a number or a 1-D array, got shape {value.shape}"

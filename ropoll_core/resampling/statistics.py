@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.resampling import as_returned
 from ropoll_core._jit.callbacks import Callback, is_jit_function, raise_again, totals_callback
 from ropoll_core._kernels import callbacks
 from ropoll_core._kernels import totals as kernels
@@ -360,7 +361,7 @@ class OfTotals(Statistic):
         n = totals.totals.shape[1]
         if self._callback is not None:
             return self._compute_jitted(self._callback, totals.totals)
-        value = np.asarray(self._function(totals.totals), dtype=np.float64)
+        value = as_returned(self._function(totals.totals), "totals")
         if value.ndim not in (1, 2) or value.shape[-1] != n:
             raise ValueError(
                 f"a statistic of totals of shape {totals.totals.shape} must return shape ({n},) "

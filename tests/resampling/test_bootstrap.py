@@ -1,5 +1,7 @@
 """The bootstrap of functions of moment totals: statistics, tasks, refusals."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from reference import resampling as reference
 
+from ropoll_core import votes
 from ropoll_core._rng import as_key
 from ropoll_core.resampling import (
     EffectiveVotes,
@@ -272,3 +275,22 @@ def test_statistic_refusals():
         Mean(0) + "a"
     with pytest.raises(TypeError, match="takes a function"):
         OfTotals(3)
+
+
+def test_ballots_are_counted_once_and_not_in_every_resample():
+    # An evaluation harness recomputed a costly metric of each sample in every resample: minutes
+    # for what is a sum of a few numbers a task.
+    n_tasks, n_candidates, n_judges = 3000, 10, 7
+    task, candidate, judge = np.ogrid[:n_tasks, :n_candidates, :n_judges]
+    marks = task * 31 + candidate * 17 + judge * judge * 7 + (task * judge) % 3
+    ballots = (marks % 7 < 4).astype(np.int8).reshape(-1, n_judges)
+    start = time.thread_time()
+    decision = votes.tally(ballots).decision
+    tasks = np.repeat(np.arange(n_tasks), n_candidates)
+    found = bootstrap(Mean(0), decision, tasks=tasks, rng=0)
+    assert time.thread_time() - start < 2.0
+    assert found.n_resamples == 10_000
+    assert found.estimate == pytest.approx(0.5714666666666667, abs=1e-12)
+    by_task = decision.reshape(n_tasks, n_candidates).mean(axis=1)
+    assert found.low < found.estimate < found.high
+    assert found.standard_error == pytest.approx(by_task.std() / n_tasks**0.5, rel=0.05)

@@ -1,5 +1,7 @@
 """The bootstrap of a user's own functions: of totals or rows, plain or jitted."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from reference import resampling as reference
@@ -180,3 +182,37 @@ def test_refusals():
         bootstrap(lambda rows: 0.0 if rows[0] == 0 else [0.0, 1.0], np.arange(5), rng=1)
     with pytest.raises(ValueError, match="column 'y' has 2"):
         bootstrap(lambda d: 0.0, {"x": [1, 2, 3], "y": [1, 2]})
+
+
+@pytest.mark.parametrize(
+    ("returned", "got"),
+    [
+        (None, "NoneType"),
+        ("0.5", "str"),
+        (0.5 + 1j, "complex"),
+        ([0.5, None], "array of dtype object"),
+        (["a", "b"], "array of dtype <U1"),
+        (np.array([1j, 2.0]), "array of dtype complex128"),
+    ],
+)
+def test_a_statistic_must_return_real_numbers(returned, got):
+    data, tasks = clustered()
+    with pytest.raises(TypeError, match=rf"of rows must return real numbers .*got (an )?{got}"):
+        bootstrap(lambda rows: returned, data, tasks=tasks, rng=1, n_resamples=10)
+    with pytest.raises(TypeError, match=rf"of totals must return real numbers .*got (an )?{got}"):
+        bootstrap(OfTotals(lambda totals: returned), data, tasks=tasks, rng=1, n_resamples=10)
+
+
+def test_a_statistic_that_forgets_to_return_from_some_resamples_is_an_error():
+    data, tasks = clustered()
+    first = data[:, 0].mean()
+    statistic = lambda rows: 1.0 if rows[:, 0].mean() >= first else None  # noqa: E731
+    with pytest.raises(TypeError, match="NoneType"):
+        bootstrap(statistic, data, tasks=tasks, rng=1, n_resamples=100)
+
+
+def test_whole_numbers_booleans_and_fractions_are_real():
+    data, tasks = clustered()
+    for returned in (True, 3, np.int8(3), Fraction(3, 4), [Fraction(3, 4), 1]):
+        found = bootstrap(lambda rows, r=returned: r, data, tasks=tasks, rng=1, n_resamples=10)
+        np.testing.assert_array_equal(found.estimate, np.asarray(returned, dtype=float))
