@@ -1,12 +1,12 @@
-"""The geometric median: exact values, optimality, invariances, and what bad input gets."""
+"""The geometric median: exact values, optimality, invariances, the published iteration."""
 
 import numpy as np
 import pytest
 from reference.geometric_median import excess_pull, objective, weiszfeld
+from reference.median_batches import FAMILIES, clusters, gaussian, likert, mixed_batch
 
-import ropoll_core
 from ropoll_core import default_workers
-from ropoll_core.scores import AggregationWarning, Status, geometric_median
+from ropoll_core.scores import Status, geometric_median
 
 SHAPES = [
     (1, 3),
@@ -21,35 +21,6 @@ SHAPES = [
     (9, 11),
     (15, 16),
 ]
-
-
-def gaussian(rng, n_queries, n, d):
-    x = rng.normal(size=(n_queries, n, d))
-    x[rng.random((n_queries, n)) < 0.3] *= 10
-    return x
-
-
-def likert(rng, n_queries, n, d):
-    x = rng.integers(1, 6, size=(n_queries, n, d)).astype(float)
-    x[rng.random((n_queries, n)) < 0.2] = 0
-    return x
-
-
-def binary(rng, n_queries, n, d):
-    return rng.integers(0, 2, size=(n_queries, n, d)).astype(float)
-
-
-def collinear(rng, n_queries, n, d):
-    return rng.integers(-5, 6, size=(n_queries, n, 1)) * rng.integers(-3, 4, size=(n_queries, 1, d))
-
-
-def clusters(rng, n_queries, n, d):
-    centre = rng.normal(size=(n_queries, 1, d))
-    size = 10.0 ** rng.uniform(-9, 2, size=(n_queries, n, 1))
-    return centre + size * rng.normal(size=(n_queries, n, d))
-
-
-FAMILIES = [gaussian, likert, binary, collinear, clusters]
 
 
 # --- exact values ---------------------------------------------------------------------------
@@ -277,13 +248,6 @@ def test_a_judge_of_weight_zero_may_be_anything():
 # --- the same bits whatever the batch -------------------------------------------------------
 
 
-def mixed_batch(rng, n_queries, n, d):
-    parts = [family(rng, n_queries, n, d) for family in FAMILIES]
-    x = np.stack(parts)[rng.integers(len(parts), size=n_queries), np.arange(n_queries)]
-    x[rng.random((n_queries, n)) < 0.1] = np.nan
-    return x
-
-
 @pytest.mark.parametrize("solver", ["newton", "weiszfeld"])
 @pytest.mark.parametrize("shape", [(3, 5), (5, 4), (6, 13), (20, 3)])
 def test_bits_do_not_depend_on_the_batch(shape, solver, simd_variant):
@@ -336,74 +300,6 @@ def test_order_of_judges_and_rotation():
     )
 
 
-# --- input and output arrays ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_layouts(dtype):
-    x = gaussian(np.random.default_rng(59), 40, 5, 4).astype(dtype)
-    expected = geometric_median(x)
-    assert expected.dtype == dtype
-    wide = np.full((80, 15, 12), 77, dtype=dtype)
-    wide[::2, ::3, ::-3] = x
-    read_only = x.copy()
-    read_only.flags.writeable = False
-    for same in (
-        np.asfortranarray(x),
-        wide[::2, ::3, ::-3],
-        read_only,
-        x.astype(x.dtype.newbyteorder(">")),
-        np.ascontiguousarray(x.transpose(2, 1, 0)).transpose(2, 1, 0),
-    ):
-        np.testing.assert_array_equal(geometric_median(same), expected)
-    np.testing.assert_array_equal(
-        geometric_median(x.reshape(2, 4, 5, 5, 4)), expected.reshape(2, 4, 5, 4)
-    )
-
-
-@pytest.mark.parametrize("lead", [(0,), (3, 0), (0, 2)])
-def test_empty(lead):
-    result = geometric_median(np.empty((*lead, 3, 2)), full_output=True)
-    assert result.median.shape == (*lead, 2)
-    assert result.status.shape == lead
-    assert result.influence.shape == (*lead, 3)
-
-
-def test_one_panel_from_lists():
-    result = geometric_median([[4, 5], [5, 4], [4, 4], [0, 0], [None, None]], full_output=True)
-    np.testing.assert_array_equal(result.median, [4, 4])
-    assert result.n_valid == 4
-
-
-def test_out():
-    x = np.random.default_rng(61).normal(size=(2, 30, 5, 4))
-    expected = geometric_median(x)
-    out = np.empty((2, 30, 4))
-    assert geometric_median(x, out=out) is out
-    np.testing.assert_array_equal(out, expected)
-    strided = np.zeros((60, 8))[::2, ::-2]
-    assert geometric_median(x[0], out=strided) is strided
-    np.testing.assert_array_equal(strided, expected[0])
-    read_only = np.empty((2, 30, 4))
-    read_only.flags.writeable = False
-    with pytest.raises(ValueError, match="writable"):
-        geometric_median(x, out=read_only)
-    with pytest.raises(ValueError, match=r"out must have shape \(2, 30, 4\)"):
-        geometric_median(x, out=np.empty((2, 30, 5)))
-    with pytest.raises(TypeError, match="out must be an aligned array of float64"):
-        geometric_median(x, out=np.empty((2, 30, 4), dtype=np.float32))
-    with pytest.raises(ValueError, match="overlap"):
-        geometric_median(x, out=x[:, :, 0])
-
-
-def test_input_is_not_modified():
-    x = mixed_batch(np.random.default_rng(67), 100, 5, 4)
-    before = x.copy()
-    geometric_median(x, full_output=True)
-    geometric_median(x, solver="weiszfeld", max_iter=3)
-    np.testing.assert_array_equal(x, before)
-
-
 # --- the published iteration ----------------------------------------------------------------
 
 
@@ -432,72 +328,3 @@ def test_weiszfeld_at_any_scale(scale):
     moved = geometric_median(x * scale, eta=1e-6 * scale, tol=1e-9 * scale, **options)
     plain = geometric_median(x, eta=1e-6, tol=1e-9, **options)
     np.testing.assert_allclose(moved / scale, plain, rtol=1e-9, atol=1e-12)
-
-
-# --- bad input ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"solver": "cg"}, ValueError, "solver must be one of"),
-        ({"eta": 1e-6}, ValueError, "eta applies to"),
-        ({"solver": "weiszfeld", "eta": 0}, ValueError, "eta must be"),
-        ({"tol": -1}, ValueError, "tol must be"),
-        ({"tol": "x"}, TypeError, "tol must be"),
-        ({"max_iter": 0}, ValueError, "max_iter must be from 1 to"),
-        ({"max_iter": 1.5}, TypeError, "max_iter must be an integer"),
-        ({"nan_policy": "drop"}, ValueError, "nan_policy must be one of"),
-        ({"weights": [1, -1, 1]}, ValueError, r"not negative, got .* at index \(1,\)"),
-        ({"weights": [0, 0, 0]}, ValueError, "must not all be zero"),
-        ({"weights": [1, 1]}, ValueError, "weights must have shape"),
-        ({"weights": [1, np.nan, 1]}, ValueError, "weights must be finite"),
-        ({"full_output": 1}, TypeError, "full_output must be"),
-        ({"workers": 0}, ValueError, "workers must be"),
-    ],
-)
-def test_bad_options(options, error, message):
-    with pytest.raises(error, match=message):
-        geometric_median(np.ones((2, 3, 2)), **options)
-
-
-@pytest.mark.parametrize(
-    ("scores", "error", "message"),
-    [
-        ([1.0, 2.0], ValueError, "at least 2 axes"),
-        (np.ones((2, 0, 3)), ValueError, "at least one judge"),
-        ([["a", "b"]], TypeError, "real numbers"),
-        ([[1, 2], [3]], ValueError, "rectangular"),
-        (np.ones((2, 2), dtype=complex), TypeError, "real numbers"),
-        (np.ma.masked_equal(np.ones((2, 2)), 3), TypeError, "masked"),
-    ],
-)
-def test_bad_scores(scores, error, message):
-    with pytest.raises(error, match=message):
-        geometric_median(scores)
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinite_scores_are_named(value):
-    x = np.ones((600, 4, 3))
-    x[411, 2, 1] = value
-    with pytest.raises(ValueError, match="query 411, judge 2, attribute 1"):
-        geometric_median(x)
-    with pytest.raises(ValueError, match="at judge 2, attribute 1"):
-        geometric_median(x[411])
-
-
-def test_uncertified_is_said():
-    x = gaussian(np.random.default_rng(79), 50, 9, 4)
-    with pytest.warns(AggregationWarning, match="not certified to tol=1e-30"):
-        geometric_median(x, tol=1e-30)
-    result = geometric_median(x, max_iter=1, full_output=True)
-    assert (result.status == Status.NOT_CERTIFIED).any()
-    bad = result.status == Status.NOT_CERTIFIED
-    assert (result.gap[bad] > 1e-12 * result.objective[bad]).all()
-    exact = geometric_median(x, full_output=True)
-    assert (result.objective - result.gap <= exact.objective * (1 + 1e-15)).all()
-
-
-def test_public_name():
-    assert ropoll_core.geometric_median is geometric_median
