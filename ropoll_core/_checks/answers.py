@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
 from ropoll_core._kernels import answer_codes
 
 __all__ = ["AnswerCodes", "as_answer_codes", "as_gold_codes", "as_group_codes"]
@@ -123,7 +124,7 @@ def _classes_by(key: Callable[[Any], Any], values: list[Any]) -> tuple[Codes, di
 
 
 def _given_classes(key: Any, shape: tuple[int, ...]) -> tuple[Codes, list[Any]]:
-    array = np.asarray(key)
+    array = as_plain_array(key, "key", fill="-1")
     if array.dtype.kind not in "iu":
         raise TypeError(
             "key must be a callable or an integer array of classes, "

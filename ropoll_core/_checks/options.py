@@ -14,7 +14,7 @@ __all__ = ["as_choice", "as_count", "as_flag", "as_plain_array", "as_real", "ref
 
 
 def as_plain_array(value: Any, argument: str, *, fill: str = "") -> NDArray[Any]:
-    """An array as NumPy has it; a masked one, whose mask would be lost, is refused.
+    """An array as NumPy has it; a ragged one, or a masked one that would lose its mask, is refused.
 
     `fill` is what would stand for missing, where the argument may hold that.
     """
@@ -23,7 +23,10 @@ def as_plain_array(value: Any, argument: str, *, fill: str = "") -> NDArray[Any]
         raise TypeError(
             f"{argument} must be a plain array: a masked array would lose its mask{remedy}"
         )
-    return np.asarray(value)
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # ragged nested lists
+        raise ValueError(f"{argument} must be a rectangular array: {error}") from None
 
 
 def as_choice(value: Any, argument: str, choices: Collection[str]) -> str:

@@ -33,10 +33,7 @@ def as_scores(scores: Any, argument: str = "scores") -> tuple[NDArray[Any], tupl
     """
     if type(scores) is np.ndarray and scores.ndim == 3 and _is_native(scores) and scores.size:
         return scores, scores.shape[:1]  # the common case, at once
-    try:
-        array = as_plain_array(scores, argument, fill="numpy.nan")
-    except ValueError as error:  # ragged nested lists
-        raise ValueError(f"{argument} must be a rectangular array of numbers: {error}") from None
+    array = as_plain_array(scores, argument, fill="numpy.nan")
     kind = array.dtype.kind
     if kind == "O":
         array = _from_objects(array, argument)
@@ -82,7 +79,14 @@ def _from_objects(array: NDArray[Any], argument: str) -> NDArray[np.float64]:
         if item is None or type(item).__name__ in {"NAType", "NaTType"}:
             flat[position] = np.nan
         elif isinstance(item, (int, float, np.integer, np.floating)):
-            flat[position] = item
+            try:
+                flat[position] = item
+            except OverflowError:
+                index = tuple(int(i) for i in np.unravel_index(position, array.shape))
+                raise ValueError(
+                    f"{argument} must hold numbers that a float64 holds, got an integer of "
+                    f"{int(item).bit_length()} bits at index {index}"
+                ) from None
         else:
             index = tuple(int(i) for i in np.unravel_index(position, array.shape))
             raise TypeError(

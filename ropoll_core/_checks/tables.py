@@ -9,7 +9,7 @@ from typing import Any
 
 from ropoll_core._checks.options import as_real
 
-__all__ = ["NUMBER", "as_missing_values", "as_names", "as_scale", "as_where"]
+__all__ = ["NUMBER", "as_columns", "as_missing_values", "as_names", "as_scale", "as_where"]
 
 # A number as text, nothing before or after: no blanks, digit groups, units or names.
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -60,6 +60,14 @@ def as_names(names: Any, argument: str) -> tuple[str, ...] | None:
     if not result:
         raise ValueError(f"{argument} must not be empty")
     return result
+
+
+def as_columns(**names: Any) -> dict[str, str | None]:
+    """Argument -> the name of a column; None stays None."""
+    for argument, name in names.items():
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"{argument} must be the name of a column, got {name!r}")
+    return names
 
 
 def as_where(where: Any) -> dict[str, str]:

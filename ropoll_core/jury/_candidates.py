@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.answers import AnswerCodes, as_answer_codes, as_gold_codes
+from ropoll_core._checks.options import as_plain_array
 from ropoll_core._kernels.candidates import select_rows
 from ropoll_core._parallel import run_chunks
 from ropoll_core._results.jury import Interval
@@ -135,7 +136,7 @@ def select_candidate(
 
 def _as_candidate_scores(scores: Any, pool: AnswerCodes) -> NDArray[np.int32]:
     """Index of the best scored candidate, the earliest of equals; -1 where none has a score."""
-    array = np.asarray(scores)
+    array = as_plain_array(scores, "scores", fill="numpy.nan")
     if array.dtype.kind not in "iuf":
         raise TypeError(f"scores must hold real numbers, got dtype {array.dtype}")
     if array.shape != pool.shape:

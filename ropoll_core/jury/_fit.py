@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ropoll_core._checks.answers import as_group_codes
 from ropoll_core._checks.law import LARGEST_PANEL
-from ropoll_core._checks.options import as_count, as_real
+from ropoll_core._checks.options import as_count, as_plain_array, as_real
 from ropoll_core._results.jury import Interval, LawFit
 from ropoll_core._rng import as_key
 from ropoll_core.jury._graded import Graded, grade_table
@@ -82,7 +82,7 @@ def _calibration_rows(
     split: Any, graded: Graded, of_task: NDArray[Any], seed: np.random.SeedSequence
 ) -> Mask:
     """Rows to calibrate on: as marked, or a share of the tasks drawn at random."""
-    array = np.asarray(split)
+    array = as_plain_array(split, "split")
     if array.ndim == 0 and array.dtype.kind != "b":
         share = as_real(split, "split", low=0.0, high=1.0, open_low=True, open_high=True)
         numbers = np.unique(of_task)

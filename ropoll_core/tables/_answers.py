@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ropoll_core._checks.options import as_choice
-from ropoll_core._checks.tables import as_missing_values, as_where
+from ropoll_core._checks.tables import as_columns, as_missing_values, as_where
 from ropoll_core._results.tables import AnswerTable
 from ropoll_core.tables._ballots import Read, Roles, read_ballots
 from ropoll_core.tables._cells import condition
@@ -84,6 +84,7 @@ def read_answers(
     """
     declared, _ = as_missing_values(missing_values)
     conditions = as_where(where)
+    as_columns(item=item, judge=judge, answer=answer, gold=gold, tasks=tasks, groups=groups)
     nothing = ("",) if as_choice(empty, "empty", ("missing", "category")) == "missing" else ()
     with Session(workers) as session:
         source = open_source(table, session, delimiter=delimiter)

@@ -73,7 +73,14 @@ class BatchSpec:
         if self.keep:
             object.__setattr__(self, "keep", as_names(self.keep, "keep"))
         as_choice(self.method, "method", METHODS)
+        if not isinstance(self.options, Mapping):
+            raise TypeError(f"options must be a mapping, got {type(self.options).__name__}")
         refuse_options(self.options, "out", "full_output", "workers")
+        if not isinstance(self.scores, (str, Sequence)):
+            raise TypeError(
+                "scores must be the name of a column or a list of names for each judge, got "
+                f"{type(self.scores).__name__}"
+            )
         if not isinstance(self.scores, str):
             judges = tuple(as_names(names, "scores") or () for names in self.scores)
             for j, names in enumerate(judges):

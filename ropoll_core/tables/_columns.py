@@ -25,8 +25,6 @@ ALIASES = {
 
 def named_column(source: Source, name: str, argument: str) -> Column:
     """The column called `name`, or an error that lists what there is."""
-    if not isinstance(name, str):
-        raise TypeError(f"{argument} must be the name of a column, got {name!r}")
     if name not in source.columns:
         raise TableError(
             f"{source.name}: no column {name!r}; {_listed(source)}", f"it was given by {argument}="

@@ -68,6 +68,8 @@ def aggregate_panel(
     >>> result.unsupported
     array([ True])
     """
+    if not isinstance(panel, Panel):
+        raise TypeError(f"panel must be what read_scores returns, got {type(panel).__name__}")
     return _joined([panel], method, weights, workers, options)
 
 
@@ -128,6 +130,8 @@ def consensus_columns(result: PanelConsensus) -> dict[str, NDArray[Any]]:
 
     A name that an attribute has already, in any case of letters, gets an underscore.
     """
+    if not isinstance(result, PanelConsensus):
+        raise TypeError(f"result must be what aggregate_panel returns, got {type(result).__name__}")
     columns: dict[str, NDArray[Any]] = {}
     taken = {name.lower() for name in result.attributes}
 

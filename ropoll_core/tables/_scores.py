@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ropoll_core._checks.options import as_choice, as_count
-from ropoll_core._checks.tables import as_missing_values, as_names, as_scale, as_where
+from ropoll_core._checks.tables import as_columns, as_missing_values, as_names, as_scale, as_where
 from ropoll_core._results.tables import Panel, TableReport
 from ropoll_core.tables._cells import CellRules, condition
 from ropoll_core.tables._encode import explained, listed
@@ -290,7 +290,7 @@ class _Request:
     ) -> _Request:
         texts, numbers = as_missing_values(missing_values)
         return cls(
-            columns={"item": item, "judge": judge, "attribute": attribute, "score": score},
+            columns=as_columns(item=item, judge=judge, attribute=attribute, score=score),
             attributes=as_names(attributes, "attributes"),
             where=as_where(where),
             rules=CellRules(
@@ -308,6 +308,8 @@ class _Request:
         progress: Callable[[int], None] | None = None,
     ) -> Generator[tuple[Source, Layout, Panel, Faults], None, None]:
         """Open the table, find its layout and read it; Ctrl-C stops the statement it is in."""
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress must be callable, got {type(progress).__name__}")
         with Session(self.workers) as session:
             source = open_source(table, session, delimiter=self.delimiter)
 

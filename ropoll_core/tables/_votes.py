@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ropoll_core._checks.options import as_choice
-from ropoll_core._checks.tables import as_missing_values, as_where
+from ropoll_core._checks.tables import as_columns, as_missing_values, as_where
 from ropoll_core._results.tables import VoteTable
 from ropoll_core.tables._ballots import Read, Roles, read_ballots
 from ropoll_core.tables._cells import MISSING_TEXTS, condition
@@ -99,6 +99,7 @@ def read_votes(
     """
     declared, _ = as_missing_values(missing_values)
     conditions = as_where(where)
+    as_columns(item=item, judge=judge, vote=vote, label=label, tasks=tasks)
     strict = as_choice(on_bad, "on_bad", ("raise", "missing")) == "raise"
     with Session(workers) as session:
         source = open_source(table, session, delimiter=delimiter)

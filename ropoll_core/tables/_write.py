@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ropoll_core._checks.options import as_plain_array
 from ropoll_core.tables._session import Session, identifier, literal
 
 __all__ = ["check_target", "complete_or_nothing", "write_table"]
@@ -145,8 +146,10 @@ def write_table(
     Raises
     ------
     ValueError
-        For an unknown ending, no columns, columns that differ in length, or names that differ in
-        the case of letters only (the engine would rename one).
+        For an unknown ending, no columns, columns that differ in length or are not 1-D, or names
+        that differ in the case of letters only (the engine would rename one).
+    TypeError
+        For what is no mapping of strings to columns of text or numbers.
     FileNotFoundError, OSError
         If the folder is not there or the file cannot be written.
     ImportError
@@ -166,7 +169,9 @@ def write_table(
     'item,score\\n007,1.5\\nNA,\\n'
     """
     check_target(path)
-    arrays = {name: _as_column(column) for name, column in columns.items()}
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns must map names to arrays, got {type(columns).__name__}")
+    arrays = {name: _as_column(column, name) for name, column in columns.items()}
     sizes = {array.shape for array in arrays.values()}
     if len(sizes) != 1:
         raise ValueError(f"columns must be of one length, got shapes {sorted(sizes)}")
@@ -194,10 +199,18 @@ def write_table(
             raise KeyboardInterrupt from None
         except session.duckdb.IOException as error:
             raise OSError(f"{path}: {str(error).splitlines()[0]}") from None
+        except session.duckdb.Error as error:  # a text that is no UTF-8
+            raise ValueError(f"{path} cannot be written: {str(error).splitlines()[0]}") from None
 
 
-def _as_column(column: Any) -> NDArray[Any]:
-    array = np.asarray(column)
+def _as_column(column: Any, name: Any) -> NDArray[Any]:
+    if not isinstance(name, str):
+        raise TypeError(f"names of columns must be strings, got {name!r}")
+    array = as_plain_array(column, f"column {name!r}", fill="numpy.nan")
+    if array.ndim != 1:
+        raise ValueError(f"column {name!r} must have one axis, got shape {array.shape}")
+    if array.dtype.kind not in "biufOUS":
+        raise TypeError(f"column {name!r} must hold text or numbers, got dtype {array.dtype}")
     if array.dtype.kind in "US":
         array = array.astype(object)
     return np.ascontiguousarray(array)

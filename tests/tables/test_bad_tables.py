@@ -8,7 +8,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ropoll_core.tables import TableError, read_answers, read_scores, read_votes
+from ropoll_core.tables import (
+    BatchSpec,
+    TableError,
+    aggregate_panel,
+    aggregate_table,
+    consensus_columns,
+    read_answers,
+    read_scores,
+    read_votes,
+)
 
 HEAD = b"item,judge,score\n"
 
@@ -204,6 +213,30 @@ def test_options_out_of_range(tmp_path, option, value, error):
     path.write_bytes(HEAD + b"q,a,1\n")
     with pytest.raises(error, match=option):
         read_scores(path, **{option: value})
+
+
+@pytest.mark.parametrize("read", [read_scores, read_votes, read_answers])
+def test_names_of_columns_are_strings(read):
+    table = pa.table({"item": ["q"], "judge": ["a"], "score": [1], "vote": [1], "answer": [1]})
+    for wrong in (3, ["item"], {"item": "q"}):
+        with pytest.raises(TypeError, match="item must be the name of a column, got"):
+            read(table, item=wrong)
+
+
+def test_arguments_that_are_something_else_altogether():
+    table = pa.table({"item": ["q"], "judge": ["a"], "score": [1]})
+    with pytest.raises(TypeError, match="progress must be callable, got int"):
+        read_scores(table, progress=3)
+    with pytest.raises(TypeError, match="panel must be what read_scores returns, got Table"):
+        aggregate_panel(table)
+    with pytest.raises(TypeError, match="result must be what aggregate_panel returns, got Panel"):
+        consensus_columns(read_scores(table))
+    with pytest.raises(TypeError, match="scores must be the name of a column or a list"):
+        BatchSpec(None, ["x"])
+    with pytest.raises(TypeError, match="options must be a mapping, got list"):
+        BatchSpec("s", ["x"], options=[("tol", 1)])
+    with pytest.raises(ValueError, match="method must be one of"):
+        aggregate_table("no such file.csv", method="average")
 
 
 def test_what_varies_within_an_item_is_named(tmp_path):

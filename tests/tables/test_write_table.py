@@ -33,3 +33,22 @@ def test_a_fault_leaves_nothing_behind(tmp_path, name, columns, message):
     with pytest.raises(ValueError, match=message):
         write_table(tmp_path / name, columns)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "error", "message"),
+    [
+        ([1, 2], TypeError, "columns must map names to arrays, got list"),
+        ({1: [2]}, TypeError, "names of columns must be strings, got 1"),
+        ({"a": 3}, ValueError, r"column 'a' must have one axis, got shape \(\)"),
+        ({"a": [[1, 2]]}, ValueError, r"column 'a' must have one axis, got shape \(1, 2\)"),
+        ({"a": [[1], [2, 3]]}, ValueError, "column 'a' must be a rectangular array"),
+        ({"a": [1j]}, TypeError, "column 'a' must hold text or numbers, got dtype complex128"),
+        ({"a": np.ma.array([1], mask=[1])}, TypeError, "column 'a' must be a plain array"),
+        ({"a": ["\ud800"]}, ValueError, "cannot be written: .*surrogate"),
+    ],
+)
+def test_columns_that_are_none(tmp_path, columns, error, message):
+    with pytest.raises(error, match=message):
+        write_table(tmp_path / "out.csv", columns)
+    assert list(tmp_path.iterdir()) == []
