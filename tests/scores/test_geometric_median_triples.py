@@ -6,6 +6,7 @@ queries with a gap are settled beside the others.
 
 import numpy as np
 import pytest
+from reference.exact_median import exact_median
 from reference.median_checks import check_panels
 from reference.panels import with_missing
 
@@ -80,6 +81,19 @@ def test_every_weighted_triangle_is_right(kind, weighting, simd_variant):
     rng = np.random.default_rng(12)
     panels = TRIANGLES[kind](rng, 12, 5)
     check_panels(panels, WEIGHTS[weighting](rng, 12))
+
+
+@pytest.mark.parametrize("weights", [None, [0.8, 1.2, 0.9]])
+@pytest.mark.parametrize("kind", ["any", "outlier", "near pair", "scales"])
+def test_beside_an_outlier_the_place_is_that_of_the_others(kind, weights, simd_variant):
+    # To rounding of the shortest side, however long the others are.
+    rng = np.random.default_rng(13)
+    panels = TRIANGLES[kind](rng, 40, 4)
+    for panel, z in zip(panels, geometric_median(panels, weights=weights), strict=True):
+        exact = exact_median(panel, None if weights is None else np.array(weights))
+        side = min(np.linalg.norm(panel[i] - panel[i - 1]) for i in range(3))
+        grain = np.linalg.norm(np.spacing(np.abs(z)))
+        assert exact.distance(z) <= 1e-14 * side + grain
 
 
 def test_an_angle_on_the_edge_is_the_judge_to_the_bit(simd_variant):
