@@ -115,6 +115,28 @@ def test_huber_mean_scales_with_its_threshold(power):
     np.testing.assert_allclose(np.ldexp(scaled, -power), rs.huber_mean(x, threshold=1.0), rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e4, 1e10, 1e20, 1e100, 1e250])
+def test_huber_mean_converges_however_small_its_threshold(scale, simd_variant):
+    x = np.random.default_rng(5).integers(1, 6, size=(300, 5, 2)) * scale
+    report = rs.huber_mean(x, threshold=0.5, full_output=True)
+    assert (report.status == AggregateStatus.OK).all()
+    loss = np.linalg.norm((report.value[:, None] - x) / scale, axis=2).sum(axis=1)
+    best = rs.geometric_median(x / scale, full_output=True).objective
+    assert (loss <= best * (1 + 1e-9) + 0.5 / scale * 5).all()
+
+
+def test_huber_mean_of_near_judges_among_far_ones(simd_variant):
+    far = [[-339197083015, 183771408406, 879006566053], [1488874973728, 698063641545, 127641251486]]
+    near = [[1.1655, -0.3983, 0.9681], [-0.9073, 0.3942, 0.4149], [0.25, 0.5, 1.5]]
+    panel = np.array(far + near)
+    report = rs.huber_mean(panel, threshold=0.5, full_output=True)
+    assert report.status == AggregateStatus.OK
+    r = np.linalg.norm(panel - report.value, axis=1)
+    pull = np.minimum(1, 0.5 / r)[:, None] * (panel - report.value)
+    assert np.linalg.norm(pull.sum(axis=0)) < 1e-3
+    assert r[2:].max() < 5
+
+
 def test_huber_mean_says_when_it_did_not_converge():
     x = np.random.default_rng(7).normal(size=(20, 5, 4))
     with pytest.warns(AggregationWarning, match="did not reach tol within max_iter steps"):

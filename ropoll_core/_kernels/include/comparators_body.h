@@ -94,7 +94,7 @@ struct Medoid {
             cost[k] = all<V>(0.0);
             for (ptrdiff_t i = 0; i < p.n; i++) cost[k] += p.w[i] * distance[k * p.n + i];
         }
-        const V limit = least_cost(p, cost) * (1.0 + close_call(p));
+        const V limit = least_cost(p, cost) * (1.0 + rounding(p));
         V tied = all<V>(0.0), best = all<V>(0.0);
         for (ptrdiff_t k = p.n; k-- > 0;) {
             const auto close = at_most(cost[k], limit);
@@ -106,10 +106,6 @@ struct Medoid {
             p.used[k] = pick(equal(all<V>((double)k), best), all<V>(1.0), all<V>(0.0));
         p.n_used = all<V>(1.0);
         mean_of_used(p); /* of one judge: its scores */
-    }
-
-    template <class V> static double close_call(const Block<V> &p) {
-        return 4.0 * (double)(p.n + p.d) * std::numeric_limits<double>::epsilon();
     }
 
     /* Smallest cost of a valid judge; the others' become infinite. */
@@ -149,7 +145,7 @@ struct Medoid {
             }
             cost[k] = sum;
         }
-        const V least = least_cost(p, cost), slack = close_call(p) * total;
+        const V least = least_cost(p, cost), slack = rounding(p) * total;
         V best = all<V>(0.0), reach = all<V>(0.0);
         for (ptrdiff_t k = n; k-- > 0;) reach = pick(at_most(cost[k], least), p.used[k], reach);
         for (ptrdiff_t k = n; k-- > 0;) {

@@ -160,11 +160,17 @@ template <class V> static inline V median(const Block<V> &p, V *s) {
     return p.weighted ? weighted_median(p, s, s + p.n) : plain_median(p, s);
 }
 
+/* How far sums over judges and attributes may be apart and yet be equal but for rounding. */
+template <class V> static inline double rounding(const Block<V> &p) {
+    return 4.0 * (double)(p.n + p.d) * std::numeric_limits<double>::epsilon();
+}
+
 /* Index of the smallest of cost[0..n), the earliest of those that rounding cannot tell apart. */
-template <class V> static inline V first_smallest(const V *cost, ptrdiff_t n, double rounding) {
+template <class V> static inline V first_smallest(const Block<V> &p, const V *cost) {
+    const ptrdiff_t n = p.n;
     V least = cost[0];
     for (ptrdiff_t k = 1; k < n; k++) least = smaller(least, cost[k]);
-    const V limit = least * (1.0 + rounding);
+    const V limit = least * (1.0 + rounding(p));
     V index = all<V>(0.0);
     for (ptrdiff_t k = n; k-- > 0;)
         index = pick(at_most(cost[k], limit), all<V>((double)k), index);

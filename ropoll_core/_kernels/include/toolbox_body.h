@@ -25,10 +25,6 @@ static inline void krum_costs(const Block<V> &p, const V *square, const V *alive
     }
 }
 
-template <class V> static inline double krum_rounding(const Block<V> &p) {
-    return 4.0 * (double)(p.n + p.d) * std::numeric_limits<double>::epsilon();
-}
-
 template <class V> static inline void mark_valid(const Block<V> &p, V *alive) {
     for (ptrdiff_t k = 0; k < p.n; k++)
         alive[k] = pick(less(all<V>((double)k), p.m), all<V>(1.0), all<V>(0.0));
@@ -49,7 +45,7 @@ struct MultiKrum {
         for (ptrdiff_t k = 0; k < n; k++) p.used[k] = all<V>(0.0);
         const int rounds = most(p.count[0]);
         for (int round = 0; round < rounds; round++) {
-            const V best = first_smallest(cost, n, krum_rounding(p));
+            const V best = first_smallest(p, cost);
             for (ptrdiff_t k = 0; k < n; k++) {
                 const auto take = equal(all<V>((double)k), best) &
                                   less(all<V>((double)round), p.count[0]);
@@ -80,7 +76,7 @@ struct Bulyan {
             const V left = p.m - all<V>((double)round);
             const V close = smaller(larger(left - p.count[1] - 2.0, all<V>(1.0)), left - 1.0);
             krum_costs(p, square, alive, close, row, cost);
-            const V best = first_smallest(cost, n, krum_rounding(p));
+            const V best = first_smallest(p, cost);
             for (ptrdiff_t k = 0; k < n; k++) {
                 const auto take = equal(all<V>((double)k), best) &
                                   less(all<V>((double)round), p.count[0]);
@@ -117,11 +113,9 @@ struct Bulyan {
 };
 
 /* Minimiser of sum_i w_i rho(|x_i - z|), rho(r) = r^2/2 up to the threshold c and c r - c^2/2
- * beyond. Starts at, and works relative to, the coordinate-wise median. Newton steps with a line
+ * beyond. Starts at, and works relative to, the coordinate-wise median, later the nearest judge. Newton steps with a line
  * search on the slope, which is monotone along a line because the objective is convex; where the
- * Hessian is singular, a step towards the reweighted mean. Stops once |gradient| times the
- * distance to the farthest judge, a bound on the objective's excess because the minimiser is in
- * the judges' hull, is at most tol times the objective. */
+ * Hessian is singular, a step towards the reweighted mean. */
 struct HuberMean {
     double threshold, tol;
     int max_iter;
@@ -131,13 +125,14 @@ struct HuberMean {
     template <class V> struct Point {
         V *z, *gradient; /* the descent direction sum w psi (x - z) */
         V objective, norm, weight, farthest;
+        V inside, reach; /* weight of the judges well within the threshold, and how far they are */
     };
 
     template <class V> void operator()(Block<V> &p) const {
         const ptrdiff_t d = p.d;
         V *hessian = p.spare, *origin = hessian + d * d, *rest = origin + d;
-        Point<V> now{rest, rest + d, V{}, V{}, V{}, V{}};
-        Point<V> next{rest + 2 * d, rest + 3 * d, V{}, V{}, V{}, V{}};
+        Point<V> now{rest, rest + d, V{}, V{}, V{}, V{}, V{}, V{}};
+        Point<V> next{rest + 2 * d, rest + 3 * d, V{}, V{}, V{}, V{}, V{}, V{}};
         V *step = rest + 4 * d, *column_spare = rest + 5 * d;
         for (ptrdiff_t a = 0; a < d; a++) {
             column(p, a, column_spare);
@@ -148,23 +143,67 @@ struct HuberMean {
         p.x = column_spare + 2 * p.n; /* relative to the origin */
         for (ptrdiff_t k = 0; k < p.n; k++)
             for (ptrdiff_t a = 0; a < d; a++) p.x[k * d + a] = scores[k * d + a] - origin[a];
-        evaluate(p, now);
-        Mask<V> done = near_minimum(now);
-        for (int iteration = 0; !every(done) && iteration < max_iter; iteration++) {
+        Mask<V> done = less(all<V>(0.0), all<V>(0.0));
+        for (int iteration = 0;; iteration++) {
+            if (iteration % 8 == 7) recentre(p, scores, origin, now.z, next, done);
+            evaluate(p, now);
+            done = done | near_minimum(p, now);
+            if (every(done) || iteration == max_iter) break;
             newton_step(p, now, hessian, step);
             const V length = search(p, now, step, next, done);
             for (ptrdiff_t a = 0; a < d; a++)
                 now.z[a] = pick(done, now.z[a], now.z[a] + length * step[a]);
-            evaluate(p, now);
-            done = done | near_minimum(now);
         }
         p.converged = pick(done, all<V>(1.0), all<V>(0.0));
         p.x = scores;
         for (ptrdiff_t a = 0; a < d; a++) p.y[a] = now.z[a] + origin[a];
     }
 
-    template <class V> Mask<V> near_minimum(const Point<V> &at) const {
-        return at_most(at.norm * at.farthest, tol * at.objective);
+    /* Whether one of two bounds on the objective's excess is at most tol times the objective.
+     * |gradient| times the distance to the farthest judge: the minimiser is in the judges' hull.
+     * |gradient|^2/(2 inside), where the inner judges hold: it asks for no gradient smaller than
+     * rounding leaves it among far judges. That one is held to tol^2, for a point as accurate. */
+    template <class V> Mask<V> near_minimum(const Block<V> &p, const Point<V> &at) const {
+        const double strict = tol < 1 ? tol : 1;
+        return at_most(at.norm * at.farthest, tol * at.objective) |
+               (held(p, at) & at_most(at.norm, strict * root(2.0 * at.inside * at.objective)));
+    }
+
+    /* Whether the pulls w psi (x - z), less each inner judge's share of their sum, are feasible for
+     * the dual problem; at a judge, whether the minimiser is within the threshold of it. */
+    template <class V> Mask<V> held(const Block<V> &p, const Point<V> &at) const {
+        return at_most(at.norm, (threshold - at.reach) * at.inside * (1.0 + rounding(p)));
+    }
+
+    /* Makes the nearest judge the origin, in lanes that are not done: rounding hides no more what
+     * is near it, however far the others are. Moves there if it holds the minimum, which a step that
+     * is 2^50 times the threshold would miss. */
+    template <class V>
+    void recentre(const Block<V> &p, const V *scores, V *origin, V *z, Point<V> &at,
+                  Mask<V> done) const {
+        const ptrdiff_t n = p.n, d = p.d;
+        V nearest = all<V>(std::numeric_limits<double>::infinity()), index = all<V>(0.0);
+        for (ptrdiff_t k = 0; k < n; k++) {
+            const V square = squared_distance(p, z, k);
+            const auto nearer = less(square, nearest) & less(all<V>(0.0), p.w[k]);
+            nearest = pick(nearer, square, nearest);
+            index = pick(nearer, all<V>((double)k), index);
+        }
+        for (ptrdiff_t a = 0; a < d; a++) {
+            V shift = all<V>(0.0), centre = all<V>(0.0);
+            for (ptrdiff_t k = 0; k < n; k++) {
+                const auto here = equal(all<V>((double)k), index);
+                shift = pick(here, p.x[k * d + a], shift);
+                centre = pick(here, scores[k * d + a], centre);
+            }
+            origin[a] = pick(done, origin[a], centre);
+            z[a] = pick(done, z[a], z[a] - shift);
+            at.z[a] = all<V>(0.0);
+            for (ptrdiff_t k = 0; k < n; k++) p.x[k * d + a] = scores[k * d + a] - origin[a];
+        }
+        evaluate(p, at);
+        const Mask<V> here = held(p, at);
+        for (ptrdiff_t a = 0; a < d; a++) z[a] = pick(done, z[a], pick(here, at.z[a], z[a]));
     }
 
     /* How far to go along `step`: to where at most a third of the slope is left, either way. */
@@ -193,6 +232,7 @@ struct HuberMean {
     template <class V> void evaluate(const Block<V> &p, Point<V> &at) const {
         const V c = all<V>(threshold), one = all<V>(1.0);
         at.objective = at.weight = at.farthest = at.norm = all<V>(0.0);
+        at.inside = at.reach = all<V>(0.0);
         for (ptrdiff_t a = 0; a < p.d; a++) at.gradient[a] = all<V>(0.0);
         for (ptrdiff_t k = 0; k < p.n; k++) {
             const V r = root(squared_distance(p, at.z, k));
@@ -200,6 +240,9 @@ struct HuberMean {
             const V w = p.w[k], psi = pick(beyond, c / r, one);
             at.objective += w * pick(beyond, c * (r - 0.5 * c), 0.5 * r * r);
             at.weight += w * psi;
+            const auto inner = less(r, 0.999 * c);
+            at.inside += pick(inner, w, all<V>(0.0));
+            at.reach = pick(inner, larger(r, at.reach), at.reach);
             at.farthest = pick(less(all<V>(0.0), w), larger(r, at.farthest), at.farthest);
             for (ptrdiff_t a = 0; a < p.d; a++)
                 at.gradient[a] += w * psi * (p.x[k * p.d + a] - at.z[a]);
