@@ -12,9 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -35,20 +33,20 @@ from ropoll_core.cli._common import (
     option_of,
     reported,
 )
+from ropoll_core.cli._gold import read_with_gold
 from ropoll_core.cli._scores import (
     Attribute,
     Attributes,
     Decimal,
     Scale,
     Score,
-    left_out_line,
     read_options,
 )
 from ropoll_core.cli._study import PRESETS, Study, StudyOptions, run_study
 from ropoll_core.cli._study_report import markdown, save_figures, summary_rate, summary_rows
 from ropoll_core.contamination import CORRUPTIONS
 from ropoll_core.scores import METHODS
-from ropoll_core.tables import check_target, complete_or_nothing, read_scores, write_table
+from ropoll_core.tables import check_target, complete_or_nothing, write_table
 
 __all__ = ["simulate"]
 
@@ -63,9 +61,15 @@ def simulate(
     gold: Annotated[
         str | None,
         typer.Option(
-            help="The judge of FILE whose scores are the truth; gold scores of another file are "
-            "rows of FILE under a judge's name of their own.",
+            help="The judge of FILE whose scores are the truth.",
             metavar="JUDGE",
+        ),
+    ] = None,
+    gold_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the true scores, as FILE but for the column of judges.",
+            metavar="FILE",
         ),
     ] = None,
     preset: Annotated[
@@ -130,7 +134,7 @@ def simulate(
 ) -> None:
     """Errors of aggregators as judges are corrupted: by rate, corruption and jury size."""
     with reported():
-        _check_targets(file, out, plot, report, state)
+        _check_targets([file, gold_file], out, plot, report, state)
         if judges is not None:
             as_count(judges, "--judges", least=2)
         jury = {
@@ -164,9 +168,10 @@ def simulate(
                 where=where, missing_values=missing_values, scale=scale, delimiter=delimiter,
                 decimal=decimal, workers=workers,
             )  # fmt: skip
-            data, source = _read(file, gold, reading | {"on_bad": on_bad.value}, quiet=json)
-        elif gold is not None:
-            raise ValueError("--gold names a judge of a FILE, and none is given")
+            reading["on_bad"] = on_bad.value
+            data, source = read_with_gold(file, gold, gold_file, reading, quiet=json)
+        elif gold is not None or gold_file is not None:
+            raise ValueError("--gold and --gold-file go with a FILE, and none is given")
         started = time.perf_counter()
         with _bar() as progress:
             study = run_study(options, data, source, progress)
@@ -176,15 +181,16 @@ def simulate(
 
 
 def _check_targets(
-    file: Path | None,
+    inputs: list[Path | None],
     out: Path | None,
     plot: Path | None,
     report: Path | None,
     state: Path | None,
 ) -> None:
     """Raise before any work is done if something could not be written after it."""
-    if out is not None:
-        check_target(out, file)
+    for source in inputs:
+        if out is not None:
+            check_target(out, source)
     for path in (report, state):
         if path is None:
             continue
@@ -192,36 +198,14 @@ def _check_targets(
             raise FileNotFoundError(2, "no such folder", str(path.parent))
         if path.is_dir():
             raise IsADirectoryError(21, "is a folder, not a file", str(path))
-        if file is not None and path.exists() and file.exists() and path.samefile(file):
-            raise FileExistsError(17, "is the input; write to another file", str(path))
+        for source in inputs:
+            there = source is not None and source.exists() and path.exists()
+            if source is not None and there and path.samefile(source):
+                raise FileExistsError(17, "is the input; write to another file", str(path))
     if plot is not None and plot.exists() and not plot.is_dir():
         raise NotADirectoryError(20, "is a file, not a folder", str(plot))
     if plot is not None and importlib.util.find_spec("matplotlib") is None:
         raise ImportError("--plot needs matplotlib: pip install 'ropoll-core[plot]'")
-
-
-def _read(
-    file: Path, gold: str | None, reading: dict[str, Any], *, quiet: bool
-) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], str]:
-    """Truth and scores of a table, the truth being the scores of the judge `gold`."""
-    if gold is None:
-        raise ValueError("--gold must name the judge whose scores are the truth")
-    if reading["scale"] is None and file.exists():
-        raise ValueError("--scale must be given for scores of your own: --scale LOW HIGH")
-    panel = read_scores(file, **reading)
-    names = panel.judges.tolist()
-    if gold not in names:
-        listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise ValueError(f"--gold must be a judge of {file}: {listed}; got {gold!r}")
-    place = names.index(gold)
-    if len(names) < 3:
-        raise ValueError(f"{file} must hold at least two judges besides {gold!r}")
-    if not quiet:
-        left_out_line(panel, Console(stderr=True, highlight=False))
-    truth = np.ascontiguousarray(panel.scores[:, place])
-    scores = np.delete(panel.scores, place, axis=1)
-    source = f"{file.name}: {scores.shape[0]} items, {scores.shape[1]} judges besides {gold}"
-    return (truth, scores), source
 
 
 @contextmanager

@@ -38,6 +38,7 @@ def find_layout(
     judge: str | None,
     attribute: str | None,
     score: str | None,
+    only_judge: str | None,
     attributes: tuple[str, ...] | None,
     rows: str,
     rules: CellRules,
@@ -50,10 +51,13 @@ def find_layout(
         ("judge", judge, True),
         ("attribute", attribute, False),
     ):
+        if role == "judge" and only_judge is not None:
+            keys[role] = Column(only_judge, literal(only_judge), "text")
+            continue
         column = find_column(source, role, given, taken=taken, required=required)
         if column is not None:
             for other, known in keys.items():
-                if column.name == known.name:
+                if column == known:
                     raise ValueError(
                         f"{role} must be a column other than the {other}, got {given!r}"
                     )

@@ -31,6 +31,7 @@ def read_scores(
     judge: str | None = None,
     attribute: str | None = None,
     score: str | None = None,
+    only_judge: str | None = None,
     attributes: Iterable[str] | None = None,
     where: Mapping[str, str] | None = None,
     missing_values: Iterable[str | float] = (),
@@ -56,6 +57,9 @@ def read_scores(
         The columns. Without them the only column with a usual name is taken: item, task, id,
         sample_id, doc_id, prompt_id; judge, worker, rater, annotator, model; attribute,
         criterion, dimension; score, label, rating, judge_score. Two candidates are an error.
+    only_judge : str, optional
+        The name of the one judge that all scores are of, for a table without a column of judges
+        (gold scores, say); a column with their usual name is not taken then.
     attributes : list of str, optional
         The attributes to read, in this order: columns in semi-wide form, else values of the
         attribute column. Without it, semi-wide form reads the score column if there is one,
@@ -122,6 +126,7 @@ def read_scores(
         judge=judge,
         attribute=attribute,
         score=score,
+        only_judge=only_judge,
         attributes=attributes,
         where=where,
         missing_values=missing_values,
@@ -266,6 +271,7 @@ class _Request:
     """The options of a read, checked."""
 
     columns: dict[str, str | None]
+    only_judge: str | None
     attributes: tuple[str, ...] | None
     where: dict[str, str]
     rules: CellRules
@@ -280,6 +286,7 @@ class _Request:
         judge: str | None = None,
         attribute: str | None = None,
         score: str | None = None,
+        only_judge: str | None = None,
         attributes: Iterable[str] | None = None,
         where: Mapping[str, str] | None = None,
         missing_values: Iterable[str | float] = (),
@@ -289,8 +296,13 @@ class _Request:
         workers: int | None = None,
     ) -> _Request:
         texts, numbers = as_missing_values(missing_values)
+        if only_judge is not None and not (isinstance(only_judge, str) and only_judge):
+            raise TypeError(f"only_judge must be a name, got {only_judge!r}")
+        if judge is not None and only_judge is not None:
+            raise ValueError("give judge or only_judge, not both: a column, or one name for all")
         return cls(
             columns=as_columns(item=item, judge=judge, attribute=attribute, score=score),
+            only_judge=only_judge,
             attributes=as_names(attributes, "attributes"),
             where=as_where(where),
             rules=CellRules(
@@ -319,6 +331,7 @@ class _Request:
                         source,
                         session,
                         **self.columns,
+                        only_judge=self.only_judge,
                         attributes=self.attributes,
                         rows=condition(source, self.where),
                         rules=self.rules,

@@ -94,6 +94,78 @@ def test_own_scores(scores_file):
     assert result["cells"]["part"] == ["grid"] + ["sizes"] * 8
 
 
+OWN = ("--scale", 0, 4, "--method", "mean", "--size", 4, "--rate", 0.2, "--corruption", "inverted",
+       "--replicates", 3, "--json")  # fmt: skip
+
+
+@pytest.fixture
+def two_files(tmp_path, scores_file):
+    """The same scores, and the truth in a table of its own: an item more, no judge, reversed."""
+    lines = scores_file[0].read_text().splitlines()
+    gold = [line.replace(",human", "") for line in lines if ",human," in line]
+    scores, truth = tmp_path / "scores.csv", tmp_path / "gold.csv"
+    scores.write_text("\n".join(line for line in lines if ",human," not in line))
+    truth.write_text("\n".join(["item,clear,right", "extra,1,1", *reversed(gold)]))
+    return scores, truth
+
+
+def test_gold_of_another_file(scores_file, two_files):
+    whole = ropoll(scores_file[0], "--gold", "human", *OWN)
+    apart = ropoll(two_files[0], "--gold-file", two_files[1], *OWN)
+    assert apart.exit_code == 0, apart.output
+    result = json.loads(apart.stdout)
+    assert result["source"] == "scores.csv: 25 items, 4 judges"
+    assert result["cells"]["rmse"] == json.loads(whole.stdout)["cells"]["rmse"]
+
+
+def test_gold_of_another_file_long_and_in_part(scores_file, two_files):
+    scores, truth = two_files
+    rows = [line.split(",") for line in truth.read_text().splitlines()[1:]]
+    long = ["item,attribute,score"]
+    long += [f"{i},{a},{v}" for i, *vs in rows if i != "003"
+             for a, v in zip(("right", "clear"), reversed(vs), strict=True)]  # fmt: skip
+    truth.write_text("\n".join(long))
+    run = ropoll(scores, "--gold-file", truth, *OWN[:-1])
+    assert run.exit_code == 0, run.output
+    assert "1 items without truth left out" in run.output
+    _, known, given = scores_file
+    known = known.copy()
+    known[3] = np.nan
+    sweep = contamination.sweep(
+        known, given, scale=(0, 4), methods=["mean"], corruptions=["inverted"],
+        rates=[0.2], n_replicates=3, rng=0,
+    )  # fmt: skip
+    cells = json.loads(ropoll(scores, "--gold-file", truth, *OWN).stdout)["cells"]
+    assert cells["rmse"][0] == pytest.approx(sweep.rmse[0, 0, 0, 0], rel=1e-12)
+
+
+def test_gold_of_another_file_that_does_not_fit(two_files, tmp_path):
+    scores, truth = two_files
+    other = tmp_path / "other.csv"
+    for content, code, message in (
+        (None, 1, "other.csv: no such file"),
+        ("item,clear\n001,1\n", 1, "other.csv: no column 'right'"),
+        ("item,clear,right\n1,1,1\n", 1, "other.csv: no item of"),
+        ("item,clear,right\n001,1,x\n", 1, "line 2, column 'right': not a number: 'x'"),
+        ("item,clear,right\n001,1,9\n", 1, "line 2, column 'right': off the scale: '9'"),
+        ("item,clear,right\n001,1,2\n001,1,2\n", 1, "item '001', judge 'gold': line 2 and line 3"),
+    ):
+        if content is not None:
+            other.write_text(content)
+        run = ropoll(scores, "--gold-file", other, *OWN)
+        assert run.exit_code == code, run.output
+        assert message in run.output
+    run = ropoll(scores, "--gold-file", truth, "--gold", "model-0", *OWN)
+    assert run.exit_code == 2
+    assert "give one" in run.output
+    before = truth.read_bytes()
+    for option in ("--out", "--report", "--state"):
+        run = ropoll(scores, "--gold-file", truth, *OWN, option, truth)
+        assert run.exit_code == 1
+        assert "gold.csv: is the input; write to another file" in run.output
+    assert truth.read_bytes() == before
+
+
 def test_report_and_figures(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     page, folder = tmp_path / "study.md", tmp_path / "figures"
@@ -136,7 +208,7 @@ def test_state_is_kept_and_belongs_to_the_options(tmp_path):
         (["--corruption", "worst"], 2, "corruption must be one of zeros"),
         (["--rate", "1.5"], 2, "--rate must hold finite numbers in [0, 1]"),
         (["--size", "20"], 2, "--size must be from 1 to 13, got 20"),
-        (["--gold", "human"], 2, "--gold names a judge of a FILE, and none is given"),
+        (["--gold", "human"], 2, "--gold and --gold-file go with a FILE, and none"),
         (["--seed", "-1"], 2, "--seed must not be negative"),
         (["-o", "cells.xlsx"], 2, "cannot tell the format"),
         (["--report", "nowhere/study.md"], 1, "nowhere: no such folder"),

@@ -331,3 +331,22 @@ def test_dialogue_ratings(real_data):
     assert panel.left_out.bad == 12
     assert panel.metadata == ("system",)
     assert int(np.isnan(panel.scores).sum()) == 12
+
+
+def test_a_table_of_one_judge(tmp_path):
+    path = write(tmp_path, "gold.csv", "item,x,y\nq,1,2\np,3,\n")
+    panel = read_scores(path, only_judge="gold")
+    assert list(panel.judges) == ["gold"]
+    np.testing.assert_array_equal(panel.scores, [[[1, 2]], [[3, np.nan]]])
+    path = write(tmp_path, "long.csv", "item,judge,attribute,score\nq,a,x,1\nq,b,y,2\n")
+    panel = read_scores(path, only_judge="gold")
+    assert panel.unused == ("judge",)
+    np.testing.assert_array_equal(panel.scores, [[[1, 2]]])
+    repeated = pa.table({"item": ["q", "q"], "judge": ["a", "b"], "score": [1, 2]})
+    with pytest.raises(TableError, match="item 'q', judge 'gold': row 1 and row 2"):
+        read_scores(repeated, only_judge="gold")
+    with pytest.raises(ValueError, match="give judge or only_judge, not both"):
+        read_scores(repeated, only_judge="gold", judge="judge")
+    for wrong in ("", 3):
+        with pytest.raises(TypeError, match="only_judge must be a name"):
+            read_scores(repeated, only_judge=wrong)
