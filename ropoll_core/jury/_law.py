@@ -197,9 +197,9 @@ class ConsensusLaw:
         >>> answers = ConsensusLaw(0.7, 0.4, [0.5, 0.3]).simulate(4, 2000, rng=1)
         >>> fit = ConsensusLaw.fit(answers, [0] * 2000, rng=2)
         >>> fit.member_accuracy
-        0.6989 [0.6838, 0.7137]
+        0.6989 [0.6841, 0.7137]
         >>> fit.predicted_accuracy["uniform"], fit.measured_accuracy["uniform"]
-        (0.7549 [0.7391, 0.7704], 0.7788 [0.7612, 0.7958])
+        (0.7549 [0.7393, 0.7705], 0.7788 [0.7615, 0.7959])
         """
         from ropoll_core.jury._fit import fit_law
         from ropoll_core.jury._resample import Resampling

@@ -31,8 +31,8 @@ _MOST_VECTORS = 8
 _ALIGNMENT = 64
 # Moments that vary by no more, once less the least of their column, are added as bytes.
 _MOST_BYTE = 63
-# Up to this many tasks a draw is one 16-bit word and the table stays in cache; beyond, the draws
-# are first split among parts of the second size.
+# Below this many tasks the kernel's indices have room in 16 bits and the table stays in cache;
+# from there on the draws are first split among parts of the second size.
 _FEW_TASKS = 8192
 _PART = 1024
 # Tasks for each distinct row from which on resampling the types of rows pays.

@@ -8,27 +8,29 @@ from reference import rng
 
 
 def _words(key, stream, group):
-    """The 16-bit words of one group: first halves of 16 blocks, then second halves."""
+    """The 32-bit words of one group: first halves of 16 blocks, then second halves."""
     blocks = [rng.block(*key, stream, 16 * group + i) for i in range(16)]
     halves = [b[0] for b in blocks] + [b[1] for b in blocks]
-    return [half >> shift & 0xFFFF for half in halves for shift in range(0, 64, 16)]
+    return [half >> shift & 0xFFFFFFFF for half in halves for shift in (0, 32)]
 
 
 def _indices(key, stream, first_group, n_values, n_draws):
-    threshold = 65536 % n_values
+    """Two draws a word: the digits, to base n_values, of one draw below n_values ** 2."""
+    square = n_values**2
 
     def accepted(word):
-        return word * n_values % 65536 >= threshold
+        return word * square % 2**32 >= 2**32 % square
 
     def words():
         for group in itertools.count(first_group):
             yield from _words(key, stream, group)
 
     source = words()
-    first = [next(source) for _ in range(n_draws)]
+    first = [next(source) for _ in range(-(-n_draws // 2))]
     spares = (word for word in source if accepted(word))
     kept = [word if accepted(word) else next(spares) for word in first]
-    return [word * n_values >> 16 for word in kept]
+    pairs = [divmod(word * square >> 32, n_values) for word in kept]
+    return list(itertools.chain.from_iterable(pairs))[:n_draws]
 
 
 def draws(key, resample, n_tasks, few=8192, part=1024):

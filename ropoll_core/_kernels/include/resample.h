@@ -2,10 +2,11 @@
  *
  * A resample is n_tasks uniform draws from [0, n_tasks), a pure function of (key, resample,
  * n_tasks). Tasks are cut into parts of part_size; how many draws fall into each part is
- * multinomial (binomial.h), and within a part each draw takes one 16-bit word, by D. Lemire,
- * "Fast random integer generation in an interval", ACM TOMACS 29 (2019). Sixteen Philox blocks
- * make a group of 128 words; a rejected word is replaced by the next accepted one from beyond
- * the last draw. Up to part_size tasks there is one part and no multinomial.
+ * multinomial (binomial.h), and within a part two draws at a time take a 32-bit word, by
+ * N. Brackett-Rozinsky and D. Lemire, "Batched ranged random integer generation", Software:
+ * Practice and Experience 55 (2025). Sixteen Philox blocks make a group of 64 words; a rejected
+ * word, less than one in n_values^2 / 2^32, is replaced by the next accepted one from beyond the
+ * last draw. Up to part_size tasks there is one part and no multinomial.
  *
  * Where rows repeat, a resample of types is the multinomial over them alone.
  */

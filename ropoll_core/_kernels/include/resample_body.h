@@ -6,6 +6,7 @@
 namespace ROPOLL_NS {
 
 typedef uint64_t lane64 __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
+typedef uint32_t lane32 __attribute__((vector_size(ROPOLL_VECTOR_BYTES)));
 
 static inline __attribute__((always_inline)) lane64 product_of_low_halves(lane64 a, lane64 b) {
 #if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 64
@@ -27,16 +28,39 @@ static inline __attribute__((always_inline)) lane64 xor_of_three(lane64 a, lane6
 #endif
 }
 
-/* Blocks 16 g .. 16 g + 16 GROUPS - 1 of a stream, 32 words a group: words[l] the first half of
- * block l, words[16 + l] the second. Counter words sit in 64-bit lanes whose upper halves are
- * never read. */
+/* Two scaled indices below n from each low half of a and of b, side by side; all ones for a half
+ * that is rejected. `rejected` collects those. */
+static inline __attribute__((always_inline)) lane64 two_pairs(lane64 a, lane64 b, lane64 n,
+                                                              lane32 threshold,
+                                                              lane32 *rejected) {
+    const uint64_t upper = (uint64_t)0xFFFFFFFFu << 32;
+    const lane64 a1 = product_of_low_halves(a, n), a2 = product_of_low_halves(a1, n);
+    const lane64 b1 = product_of_low_halves(b, n), b2 = product_of_low_halves(b1, n);
+    const lane64 first = (a1 >> 32) | (b1 & upper), second = (a2 >> 32) | (b2 & upper);
+    const lane32 rest = (lane32)((a2 & ~upper) | (b2 << 32));
+    const lane32 mark = (lane32)(rest < threshold);
+    *rejected |= mark;
+    const int shift = RESAMPLE_SHIFT;
+    return (first << shift) | (second << (16 + shift)) | (lane64)mark;
+}
+
+/* The draws of a stream below n_values <= 2^13. */
+typedef struct {
+    round_keys keys;
+    uint64_t upper;
+    uint32_t n_values, threshold;
+} draw_source;
+
+/* Scaled indices, or REJECTED, of groups of 16 blocks; whether there are any of the latter. Counter
+ * words sit in 64-bit lanes whose upper halves are never read. */
 template <int GROUPS>
-static inline void draw_groups(const round_keys &keys, uint64_t upper, uint64_t group,
-                               uint64_t *words) {
+static inline int index_groups(const draw_source &source, uint64_t group, uint16_t *indices) {
     /* A round waits for its multiplications: the more blocks at once, up to the registers. */
     enum { LANES = ROPOLL_VECTOR_BYTES / 8, MOST = LANES == 8 ? 8 : 2, ALL = 16 * GROUPS / LANES };
     enum { VECTORS = ALL < MOST ? ALL : MOST };
-    const lane64 zero = {}, m0 = zero + PHILOX_M0, m1 = zero + PHILOX_M1;
+    const lane64 zero = {}, m0 = zero + PHILOX_M0, m1 = zero + PHILOX_M1, n = zero + source.n_values;
+    const lane32 threshold = (lane32){} + source.threshold;
+    lane32 rejected = {};
     lane64 lanes;
     for (int l = 0; l < LANES; ++l) lanes[l] = (uint64_t)l;
     for (int first = 0; first < 16 * GROUPS; first += VECTORS * LANES) {
@@ -44,11 +68,12 @@ static inline void draw_groups(const round_keys &keys, uint64_t upper, uint64_t 
         for (int v = 0; v < VECTORS; ++v) {
             c0[v] = lanes + (16 * group + (uint64_t)(first + v * LANES));
             c1[v] = c0[v] >> 32;
-            c2[v] = zero + upper;
+            c2[v] = zero + source.upper;
             c3[v] = c2[v] >> 32;
         }
         for (int round = 0; round < PHILOX_ROUNDS; ++round) {
-            const lane64 k0 = zero + keys.first[round], k1 = zero + keys.second[round];
+            const lane64 k0 = zero + source.keys.first[round];
+            const lane64 k1 = zero + source.keys.second[round];
             for (int v = 0; v < VECTORS; ++v) {
                 const lane64 p0 = product_of_low_halves(m0, c0[v]);
                 const lane64 p1 = product_of_low_halves(m1, c2[v]);
@@ -59,116 +84,64 @@ static inline void draw_groups(const round_keys &keys, uint64_t upper, uint64_t 
             }
         }
         for (int v = 0; v < VECTORS; ++v) {
-            const lane64 a = (c0[v] & 0xFFFFFFFFu) | (c1[v] << 32);
-            const lane64 b = (c2[v] & 0xFFFFFFFFu) | (c3[v] << 32);
-            uint64_t *to = words + 32 * ((first + v * LANES) / 16) + (first + v * LANES) % 16;
+            const lane64 a = two_pairs(c0[v], c1[v], n, threshold, &rejected);
+            const lane64 b = two_pairs(c2[v], c3[v], n, threshold, &rejected);
+            /* First halves of the blocks of a group, then second halves; four indices each. */
+            const int block = first + v * LANES;
+            uint16_t *to = indices + 4 * (32 * (block / 16) + block % 16);
             memcpy(to, &a, sizeof a);
-            memcpy(to + 16, &b, sizeof b);
+            memcpy(to + 4 * 16, &b, sizeof b);
         }
     }
+    uint32_t any = 0;
+    for (int l = 0; l < 2 * LANES; ++l) any |= rejected[l];
+    return any != 0;
 }
 
-/* 64 words of a stream to scaled indices, or REJECTED where bit i of the answer is set. */
-static inline uint64_t index_words(const uint16_t *words, uint16_t n_values, uint16_t threshold,
-                                   uint16_t *indices) {
-    uint64_t rejected = 0;
-#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 64
-    const __m512i n = _mm512_set1_epi16((short)n_values), most = _mm512_set1_epi16((short)threshold);
-    for (int i = 0; i < 64; i += 32) {
-        const __m512i drawn = _mm512_loadu_si512(words + i);
-        const __m512i value = _mm512_mulhi_epu16(drawn, n), rest = _mm512_mullo_epi16(drawn, n);
-        const __mmask32 low = _mm512_cmplt_epu16_mask(rest, most);
-        const __m512i scaled = _mm512_slli_epi16(value, RESAMPLE_SHIFT);
-        _mm512_storeu_si512(indices + i, _mm512_mask_blend_epi16(low, scaled, _mm512_set1_epi8(-1)));
-        rejected |= (uint64_t)low << i;
-    }
-#else
-    for (int i = 0; i < 64; ++i) {
-        const uint16_t value = (uint16_t)((uint32_t)words[i] * n_values >> 16);
-        const uint16_t rest = (uint16_t)(words[i] * n_values);
-        const uint16_t mark = rest < threshold ? RESAMPLE_REJECTED : 0;
-        indices[i] = (uint16_t)(value << RESAMPLE_SHIFT) | mark;
-    }
-#if ROPOLL_X86 && ROPOLL_VECTOR_BYTES == 32
-    const __m256i marked = _mm256_set1_epi8(-1);
-    for (int i = 0; i < 64; i += 32) {
-        const __m256i low = _mm256_loadu_si256((const __m256i *)(indices + i));
-        const __m256i high = _mm256_loadu_si256((const __m256i *)(indices + i + 16));
-        const __m256i both = _mm256_packs_epi16(_mm256_cmpeq_epi16(low, marked),
-                                                _mm256_cmpeq_epi16(high, marked));
-        const __m256i ordered = _mm256_permute4x64_epi64(both, 0xD8);
-        rejected |= (uint64_t)(uint32_t)_mm256_movemask_epi8(ordered) << i;
-    }
-#else
-    uint16_t any = 0;
-    for (int i = 0; i < 64; ++i) any |= (uint16_t)-(indices[i] == RESAMPLE_REJECTED);
-    if (any)
-        for (int i = 0; i < 64; ++i) rejected |= (uint64_t)(indices[i] == RESAMPLE_REJECTED) << i;
-#endif
-#endif
-    return rejected;
-}
-
-/* The draws of a stream below n_values <= 2^13. */
-typedef struct {
-    round_keys keys;
-    uint64_t upper;
-    uint16_t n_values, threshold;
-} draw_source;
-
-/* Indices of GROUPS groups, and which of each 64 are REJECTED. */
-template <int GROUPS>
-static inline void index_groups(const draw_source &source, uint64_t group, uint16_t *indices,
-                                uint64_t *rejected) {
-    alignas(64) uint64_t words[32 * GROUPS];
-    draw_groups<GROUPS>(source.keys, source.upper, group, words);
-    for (int i = 0; i < GROUPS * RESAMPLE_GROUP / 64; ++i)
-        rejected[i] = index_words((const uint16_t *)words + 64 * i, source.n_values,
-                                  source.threshold, indices + 64 * i);
-}
-
-/* n_draws indices below n_values <= 2^13, scaled, from group first_group of the stream on.
- * `indices` has room for whole groups, n_draws <= 2^13. */
-static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group, int64_t n_values,
-                         int64_t n_draws, uint16_t *indices) {
-    const draw_source source = {schedule(key), stream ^ key.low, (uint16_t)n_values,
-                                (uint16_t)(65536 % n_values)};
-    const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
-    uint64_t rejected[(1 << 13) / 64];
-    int64_t g = 0;
-    for (; g + 4 <= n_groups; g += 4)
-        index_groups<4>(source, first_group + (uint64_t)g, indices + g * RESAMPLE_GROUP,
-                        rejected + 2 * g);
-    for (; g < n_groups; ++g)
-        index_groups<1>(source, first_group + (uint64_t)g, indices + g * RESAMPLE_GROUP,
-                        rejected + 2 * g);
-    if (!source.threshold) return;
-    uint16_t more[RESAMPLE_GROUP];
-    uint16_t *spare = indices + n_draws, *end = indices + n_groups * RESAMPLE_GROUP;
-    uint64_t group = first_group + (uint64_t)n_groups, unused[2];
-    if (n_draws % 64) rejected[n_draws / 64] &= ((uint64_t)1 << n_draws % 64) - 1;
-    const int64_t n_masks = (n_draws + 63) / 64;
-    for (int64_t first = 0; first < n_masks; first += 64) {
-        /* One loop over all that are rejected: a branch that is guessed wrong costs as much as
-         * thirty draws. */
-        uint64_t masks = 0;
-        for (int64_t i = first; i < n_masks && i < first + 64; ++i)
-            masks |= (uint64_t)(rejected[i] != 0) << (i - first);
-        while (masks) {
-            const int64_t i = first + __builtin_ctzll(masks);
-            uint16_t *place = indices + 64 * i + __builtin_ctzll(rejected[i]);
-            rejected[i] &= rejected[i] - 1;
-            masks &= ~((uint64_t)(rejected[i] == 0) << (i - first));
-            do {
+/* Put the accepted pairs beyond those of n_draws in the place of rejected ones; groups from
+ * `group` on follow those of `indices`. */
+static __attribute__((noinline)) void replace_rejected(const draw_source &source, uint64_t group,
+                                                       int64_t n_draws, uint16_t *indices,
+                                                       uint16_t *end) {
+    alignas(64) uint16_t more[RESAMPLE_GROUP];
+    const int64_t n = n_draws + n_draws % 2;
+    uint16_t *spare = indices + n;
+    for (int64_t first = 0; first < n; first += 64) {
+        /* `indices` goes on to the end of the group, so a whole step can be looked at. */
+        uint16_t found = 0;
+        for (int i = 0; i < 64; ++i) found |= (uint16_t)-(indices[first + i] == RESAMPLE_REJECTED);
+        if (!found) continue;
+        for (int64_t i = first; i < n && i < first + 64; i += 2)
+            while (indices[i] == RESAMPLE_REJECTED) {
                 if (spare == end) {
-                    index_groups<1>(source, group++, more, unused);
+                    index_groups<1>(source, group++, more);
                     spare = more;
                     end = more + RESAMPLE_GROUP;
                 }
-                *place = *spare++;
-            } while (*place == RESAMPLE_REJECTED);
-        }
+                indices[i] = *spare++;
+                indices[i + 1] = *spare++;
+            }
     }
+}
+
+/* n_draws indices below n_values <= 2^13, scaled, from group first_group of the stream on.
+ * `indices` has room for whole groups. */
+static void draw_indices(counter_key key, uint64_t stream, uint64_t first_group, int64_t n_values,
+                         int64_t n_draws, uint16_t *indices) {
+    const uint32_t n = (uint32_t)n_values, square = n * n;
+    const draw_source source = {schedule(key), stream ^ key.low, n, (0 - square) % square};
+    const int64_t n_groups = (n_draws + RESAMPLE_GROUP - 1) / RESAMPLE_GROUP;
+    int rejected = 0;
+    int64_t g = 0;
+    for (; g + 4 <= n_groups; g += 4)
+        rejected |= index_groups<4>(source, first_group + (uint64_t)g,
+                                    indices + g * RESAMPLE_GROUP);
+    for (; g < n_groups; ++g)
+        rejected |= index_groups<1>(source, first_group + (uint64_t)g,
+                                    indices + g * RESAMPLE_GROUP);
+    if (rejected)
+        replace_rejected(source, first_group + (uint64_t)n_groups, n_draws, indices,
+                         indices + n_groups * RESAMPLE_GROUP);
 }
 
 /* The widest vectors that cut rows of VECTORS x 32 bytes evenly. */
