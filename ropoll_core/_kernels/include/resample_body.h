@@ -158,7 +158,7 @@ template <typename Value> struct totals_of {
     static int64_t place(int64_t c, int64_t) { return c; }
 };
 template <> struct totals_of<uint8_t> {
-    typedef uint32_t type;
+    typedef int32_t type;
     static int64_t place(int64_t c, int64_t width) { return c / 2 + c % 2 * (width / 2); }
 };
 
@@ -222,7 +222,7 @@ template <int VECTORS> struct byte_sums {
 /* The same for bytes below 64, four rows of which are added as bytes. */
 template <int VECTORS>
 static void sum_bytes(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
-                      int64_t flush, uint32_t *totals) {
+                      int64_t flush, int32_t *totals) {
     enum { WIDTH = VECTORS * 32 };
     for (int64_t start = 0; start < n_draws; start += flush) {
         const int64_t stop = n_draws - start < flush ? n_draws : start + flush;
@@ -255,7 +255,7 @@ static inline void sum_rows(const Value *table, const uint16_t *indices, int64_t
 
 template <int VECTORS>
 static inline void sum_rows(const uint8_t *table, const uint16_t *indices, int64_t n_draws,
-                            int64_t flush, uint32_t *totals) {
+                            int64_t flush, int32_t *totals) {
     sum_bytes<VECTORS>(table, indices, n_draws, flush, totals);
 }
 
