@@ -408,3 +408,9 @@ def test_median_of_means_says_when_it_is_not_certified(monkeypatch):
     report = rs.median_of_means(x, n_groups=6, full_output=True)
     assert (report.status == AggregateStatus.NOT_CONVERGED).any()
     assert np.array_equal(report.value, value)
+
+
+def test_random_tukey_median_of_the_smallest_scores():
+    x = np.array([[0.0, 2], [1, 0], [2, 2], [1, 1], [1, 1]])
+    wanted = rs.random_tukey_median(x, rng=1)
+    assert rs.random_tukey_median(x * 5e-324, rng=1).tolist() == (wanted * 5e-324).tolist()

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 
+#include "mean.h"
 #include "panels.h"
 #include "polytope.h"
 
@@ -214,7 +215,7 @@ static inline void random_depths(const Panel &p, ptrdiff_t d, const double *dire
     const int m = p.m;
     double largest = 0;
     for (ptrdiff_t i = 0; i < m * d; i++) largest = std::max(largest, std::fabs(p.x[i]));
-    const double scale = largest > 1e290 ? 1e-20 : 1;
+    const double scale = largest > 1e290 ? 1e-20 : largest < 1e-290 ? 1e20 : 1;
     for (int k = 0; k < m; k++) depth[k] = m;
     for (const double *u = directions; u < directions + n_directions * d; u += d) {
         for (int k = 0; k < m; k++) {
@@ -250,12 +251,10 @@ static void random_rows_of(const Batch &b, const double *directions, ptrdiff_t n
             random_depths(p, d, directions, n_directions, projection, depth);
             const int deepest = *std::max_element(depth, depth + p.m);
             for (int k = 0; k < p.m; k++) n_used += depth[k] == deepest;
-            for (ptrdiff_t a = 0; a < d; a++) y[a] = 0;
-            for (int k = 0; k < p.m; k++) {
-                takes_part[k] = depth[k] == deepest;
-                if (depth[k] == deepest)
-                    for (ptrdiff_t a = 0; a < d; a++) y[a] += p.x[k * d + a] / n_used;
-            }
+            for (int k = 0; k < p.m; k++) takes_part[k] = depth[k] == deepest;
+            Panel used = p;
+            used.w = takes_part;
+            ropoll_mean::mean_packed(used, true, d, y);
         }
         store_panel<T, double>(b, q, p, status, y, 1, n_used, takes_part);
     }
