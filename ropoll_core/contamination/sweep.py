@@ -16,7 +16,7 @@ from ropoll_core._checks.study import as_scale, as_truth, as_valid_scores
 from ropoll_core._results.study import Sweep
 from ropoll_core.contamination.cells import Committee, Study, cell_totals
 from ropoll_core.contamination.corruptions import CORRUPTIONS
-from ropoll_core.contamination.methods import as_method, refusal
+from ropoll_core.contamination.methods import Method, as_method, refusal
 from ropoll_core.contamination.panels import (
     as_corruption,
     check_limits,
@@ -169,22 +169,14 @@ def sweep(
     codes, _ = as_tasks(tasks, n_items)
 
     # Compute
-    refused = {
-        (name, seat.name): reason
-        for name, method in named_methods.items()
-        for seat in seats
-        if (reason := refusal(method, seat.size, n_attributes)) is not None
-    }
+    refused = _refusals(named_methods, seats, n_attributes)
     plan = Plan(
         study, named_methods, named_corruptions, rate_rows, seats,
         None if codes is None else codes[use], baseline,
         n_resamples, level, refused,
     )  # fmt: skip
     shape = (len(seats), len(named_corruptions), len(rate_rows))
-    arrays: dict[str, NDArray[Any]] = {
-        name: np.full((*shape, len(named_methods)), np.nan) for name in _ERRORS
-    }
-    arrays["n_undefined"] = np.zeros((*shape, len(named_methods)), dtype=np.int64)
+    arrays = _no_results(*shape, len(named_methods))
     done = SweepState(state, plan.fingerprint(), arrays, shape)
     _run(plan, done, workers, progress)
 
@@ -194,8 +186,7 @@ def sweep(
         methods=tuple(named_methods),
         corruptions=tuple(named_corruptions),
         committees=tuple(seat.name for seat in seats),
-        # One rate for all judges is itself: the mean of equal numbers may round.
-        rates=np.where(np.ptp(rate_rows, axis=1) == 0, rate_rows[:, 0], rate_rows.mean(axis=1)),
+        rates=_mean_rates(rate_rows),
         **arrays,
         effective_rate=_effective_rates(natural, rate_rows, seats),
         natural_failure_rate=natural,
@@ -209,6 +200,33 @@ def sweep(
 
 
 _ERRORS = ("rmse", "rmse_low", "rmse_high", "ratio", "ratio_low", "ratio_high")
+
+
+def _no_results(*shape: int) -> dict[str, NDArray[Any]]:
+    """Arrays of results of `shape` before any method has run."""
+    arrays: dict[str, NDArray[Any]] = {name: np.full(shape, np.nan) for name in _ERRORS}
+    arrays["n_undefined"] = np.zeros(shape, dtype=np.int64)
+    return arrays
+
+
+def _refusals(
+    methods: Mapping[str, Method], seats: Sequence[Committee], n_attributes: int
+) -> dict[tuple[str, str], str]:
+    """(method, committee) -> why the method refuses panels of that size."""
+    return {
+        (name, seat.name): reason
+        for name, method in methods.items()
+        for seat in seats
+        if (reason := refusal(method, seat.size, n_attributes)) is not None
+    }
+
+
+def _mean_rates(rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of all judges; one rate for all is itself, for the mean of equal numbers may round."""
+    mean: NDArray[np.float64] = np.where(
+        np.ptp(rates, axis=1) == 0, rates[:, 0], rates.mean(axis=1)
+    )
+    return mean
 
 
 def _run(
@@ -244,8 +262,7 @@ def _cell(plan: Plan, cell: tuple[int, ...], workers: int | None) -> dict[str, N
     apply = [(name, seat.name) not in plan.refused for name in plan.methods]
     methods = dict(itertools.compress(plan.methods.items(), apply))
     names = list(methods)
-    values: dict[str, NDArray[Any]] = {name: np.full(len(plan.methods), np.nan) for name in _ERRORS}
-    values["n_undefined"] = np.zeros(len(plan.methods), dtype=np.int64)
+    values = _no_results(len(plan.methods))
     if not methods:
         return values
     totals, counts = cell_totals(plan.study, seat, function, plan.rates[cell[2]], methods, workers)
