@@ -50,7 +50,7 @@ def geometric_constant(alpha: Any) -> Any:
     >>> theory.geometric_constant([0.0, 0.3])
     array([1.        , 1.10679718])
     """
-    alpha = as_reals(alpha, "alpha", low=0, high=0.5, open_high=True)
+    alpha = _as_alpha(alpha)
     return plain((1 - alpha) / np.sqrt(1 - 2 * alpha))
 
 
@@ -219,7 +219,7 @@ def breakdown_floor(sigma: Any, n_attributes: Any, alpha: Any) -> Any:
     """
     sigma = as_reals(sigma, "sigma", low=0)
     d = as_reals(n_attributes, "n_attributes", low=1)
-    alpha = as_reals(alpha, "alpha", low=0, high=0.5, open_high=True)
+    alpha = _as_alpha(alpha)
     return plain(sigma * alpha * np.sqrt(d) / (1 - alpha))
 
 
@@ -266,13 +266,17 @@ def minimax_lower_bound(
     sigma = as_reals(sigma, "sigma", low=0)
     n = as_reals(n_judges, "n_judges", low=1, infinite=True)
     d = as_reals(n_attributes, "n_attributes", low=1)
-    alpha = as_reals(alpha, "alpha", low=0, high=0.5, open_high=True)
+    alpha = _as_alpha(alpha)
     c = as_reals(constant, "constant", low=0, open_low=True)
     return plain(c * sigma * (np.sqrt(d / n) + alpha / (1 - alpha)))
 
 
+def _as_alpha(alpha: Any) -> Any:
+    return as_reals(alpha, "alpha", low=0, high=0.5, open_high=True)
+
+
 def _shares(alpha: Any, slack: Any) -> tuple[Any, Any]:
-    alpha = as_reals(alpha, "alpha", low=0, high=0.5, open_high=True)
+    alpha = _as_alpha(alpha)
     beta = as_reals(slack, "slack", low=0, high=0.5, open_low=True, open_high=True)
     if (alpha + beta >= 0.5).any():
         raise ValueError(

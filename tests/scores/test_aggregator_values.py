@@ -152,6 +152,17 @@ def test_outliers_of_any_size(outlier, simd_variant):
     assert rs.coordinatewise_median(panel).tolist() == [2, 2]
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("size", [1.7e308, 1e308, 1e-308, 5e-324])
+def test_results_stay_among_the_scores_at_any_size(method, size, simd_variant):
+    least = max(METHODS[method][2], 5)
+    x = np.random.default_rng(2).choice([-1.0, 0.5, 1.0], size=(20, least, 2)) * size
+    result = call(method, x)
+    assert (result <= x.max(axis=1) + size * 1e-9).all()
+    assert (result >= x.min(axis=1) - size * 1e-9).all()
+    assert np.array_equal(call(method, np.full((3, least, 2), size)), np.full((3, 2), size))
+
+
 # ---- properties ----
 
 likert = hnp.arrays(
