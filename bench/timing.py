@@ -14,6 +14,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ __all__ = [
     "Timing",
     "compare",
     "copy_call",
+    "copy_on_threads",
     "interleave",
     "machine",
     "print_rows",
@@ -130,6 +132,15 @@ def copy_call(nbytes: int = 1 << 27) -> tuple[Callable[[], object], int]:
     source = np.ones(nbytes // 8)
     target = np.zeros_like(source)
     return lambda: np.copyto(target, source), 2 * nbytes
+
+
+def copy_on_threads(threads: int, nbytes: int = 1 << 27) -> tuple[Callable[[], object], int]:
+    """A copy of `nbytes`, a part a thread, and how many bytes it moves (read plus written)."""
+    source = np.ones(nbytes // 8)
+    target = np.zeros_like(source)
+    parts = list(zip(np.array_split(target, threads), np.array_split(source, threads), strict=True))
+    pool = ThreadPoolExecutor(threads)
+    return lambda: list(pool.map(lambda part: np.copyto(*part), parts)), 2 * nbytes
 
 
 def read_call(nbytes: int = 1 << 27) -> tuple[Callable[[], object], int]:
