@@ -27,7 +27,8 @@ struct Pass {
     vec here;       /* weight exactly at z */
 };
 
-template <int J>
+/* J judges. FETCH: the rows of the next J are wanted in the first cache meanwhile. */
+template <int J, bool FETCH>
 LANE_INLINE void pass_judges(
     const vec *x, const vec *w, const vec *z, vec *g, ptrdiff_t i, ptrdiff_t d, Pass &p) {
     const ptrdiff_t ds = row_stride(d);
@@ -56,7 +57,10 @@ LANE_INLINE void pass_judges(
     for (ptrdiff_t k = 0; k < d; k++) {
         vec sum = g[k];
 #pragma GCC unroll 8
-        for (int j = 0; j < J; j++) sum = fma(a[j], row[j * ds + k], sum);
+        for (int j = 0; j < J; j++) {
+            if (FETCH) __builtin_prefetch(row + (J + j) * ds + k);
+            sum = fma(a[j], row[j * ds + k], sum);
+        }
         g[k] = sum;
     }
 }
@@ -68,9 +72,12 @@ static Pass pass_all(
     p.F = p.A = p.norm = p.lean = p.top = p.which = p.here = all(0);
     for (ptrdiff_t k = 0; k < d; k++) g[k] = all(0);
     ptrdiff_t i = 0;
-    for (; i + 8 <= n; i += 8) pass_judges<8>(x, w, z, g, i, d, p);
-    for (; i + 4 <= n; i += 4) pass_judges<4>(x, w, z, g, i, d, p);
-    for (; i < n; i++) pass_judges<1>(x, w, z, g, i, d, p);
+    /* Rows are read twice: as many at once as the first cache holds beside the next ones. */
+    if (8 * d * (ptrdiff_t)sizeof(vec) > 24 * 1024)
+        for (; i + 4 <= n; i += 4) pass_judges<4, true>(x, w, z, g, i, d, p);
+    for (; i + 8 <= n; i += 8) pass_judges<8, false>(x, w, z, g, i, d, p);
+    for (; i + 4 <= n; i += 4) pass_judges<4, false>(x, w, z, g, i, d, p);
+    for (; i < n; i++) pass_judges<1, false>(x, w, z, g, i, d, p);
     for (ptrdiff_t k = 0; k < d; k++) {
         g[k] = fnma(p.A, z[k], g[k]);
         p.norm = fma(g[k], g[k], p.norm);
